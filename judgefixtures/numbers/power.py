@@ -261,7 +261,7 @@ def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alph
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     total = np.arange(n + 1)
-    reach = np.array(_reach(n, tolerance, alpha))
+    reach = np.array(reach_of_pass(n, tolerance, alpha))
     total, reach = total[2 * reach >= total], reach[2 * reach >= total]
     flipped = min(flips + shift, 1.0)
     one_way = (flips / 2 + shift) / (flips + shift) if flipped else 0.5
@@ -273,7 +273,7 @@ def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alph
 
 
 @lru_cache(maxsize=256)
-def _reach(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
+def reach_of_pass(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
     """Return, for every total number of flips, the most of them that may go one way in a PASS.
 
     Less than half of the total where no split passes. A flip more one way raises both ends of Tango's interval,

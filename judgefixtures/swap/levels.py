@@ -17,6 +17,7 @@ from judgefixtures.numbers.elementary import upper_tail, z_quantile
 NODES = 120  # of Gauss and Legendre, per look: the published boundaries to 1e-6 and better
 FARTHEST = 9.0  # standard deviations; beyond them nothing is left to integrate
 MAIN_SHARE = 0.8  # of alpha: what the first look that may approve takes
+FINEST_LEVEL = 5e-5  # of a level: half of what a confidence of four digits tells
 FEWEST_TO_APPROVE = 75  # pairs per dataset: equal judges hardly pass with fewer, and a level spent there is lost
 
 
@@ -76,10 +77,29 @@ def gate_levels(looks: Sequence[int], alpha: float) -> tuple[float, ...]:
     Each of the two spends alpha by itself, nearly evenly over the looks: a gate is decided early in either direction.
 
     >>> [round(level, 4) for level in gate_levels([25, 50, 100], 0.05)]
-    [0.0179, 0.0199, 0.0273]
+    [0.0179, 0.0189, 0.0279]
     """
     fractions = tuple(look / looks[-1] for look in looks)
     return tuple(upper_tail(bound) for bound in boundaries(pocock_type(alpha, fractions), fractions))
+
+
+def planned_levels(looks: Sequence[int], pairs: int, alpha: float) -> tuple[tuple[int, float], ...]:
+    """Return the looks that a gate takes at so many pairs, with their levels: the last one is at all of them.
+
+    Of fewer pairs than were planned the levels are those of the plan: what is not spent by then is kept for the pairs
+    that may come. More are decided on once, with all of alpha. A level is rounded as a confidence of four digits is.
+
+    >>> planned_levels([25, 50, 100], 60, 0.05)
+    ((25, 0.01785), (50, 0.0189), (60, 0.015))
+    >>> planned_levels([25, 50, 100], 120, 0.05)
+    ((120, 0.05),)
+    """
+    if pairs > looks[-1] or (len(looks) == 1 and pairs == looks[-1]):
+        return ((pairs, alpha),)
+    taken = [*(look for look in looks if look < pairs), pairs]
+    levels = gate_levels(taken if pairs == looks[-1] else [*taken, looks[-1]], alpha)
+    rounded = [math.floor(level / FINEST_LEVEL + 1e-6) * FINEST_LEVEL for level in levels]
+    return tuple((look, round(level, 5)) for look, level in zip(taken, rounded, strict=False))
 
 
 def spent_on_passes(looks: Sequence[int], alpha: float) -> tuple[float, ...]:

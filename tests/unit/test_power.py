@@ -106,7 +106,7 @@ def test_sum_over_every_table_of_few_pairs(n: int, tolerance: float, alpha: floa
 )
 def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
     """For every number of flips, the last split that passes does at the gate, and one further does not."""
-    reach = power._reach(n, tolerance, 0.05)
+    reach = power.reach_of_pass(n, tolerance, 0.05)
     assert len(reach) == n + 1
     for total, most in enumerate(reach):
         if 2 * most >= total:
@@ -119,7 +119,7 @@ def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
 @given(st.integers(1, 30), tolerances, alphas)
 def test_what_passes_at_any_tolerance(n: int, tolerance: float, alpha: float) -> None:
     """Every table within the splits that pass does pass at the gate, and no other does."""
-    reach = power._reach(n, tolerance, alpha)
+    reach = power.reach_of_pass(n, tolerance, alpha)
     for n10, n01 in every_table(n):
         if n10 >= n01 and (n10 - reach[n10 + n01]) in (0, 1):  # the two next to the end; the gate is monotone
             assert passes(n10, n01, n, tolerance, alpha) == (n10 <= reach[n10 + n01])
@@ -205,7 +205,7 @@ def test_it_is_fast(n: int) -> None:
     pass_probability(30, 0.1, 0.1)
 
     def anew() -> float:
-        power._reach.cache_clear()
+        power.reach_of_pass.cache_clear()
         power._pass_probability.cache_clear()
         return pass_probability(n, 0.1, 0.1)
 
