@@ -30,11 +30,11 @@ from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import Condition, contrasts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import certainty
+from judgefixtures.numbers.means import Mean, inverse_of_halls
 from judgefixtures.numbers.odds import (
     LARGEST,
+    PSEUDO,
     Shift,
-    _inverse_of_halls,
-    _Mean,
     clipped,
     gate_log_odds,
     log_odds_shift,
@@ -365,16 +365,16 @@ def students(values: Numbers) -> Limits:
 
 def johnsons(values: Numbers) -> Limits:
     """Return Johnson's limits: Student's, moved by the skewness over 6."""
-    found = _Mean.of(values.tolist(), None)
+    found = Mean.of(values.tolist(), None, PSEUDO)
     centre, width = found.mean + found.lean * found.error / 6, found.error * float(stdtrit(found.freedom, 0.95))
     return centre - width, centre + width
 
 
 def halls(values: Numbers) -> Limits:
     """Return Hall's limits alone."""
-    found = _Mean.of(values.tolist(), None)
+    found = Mean.of(values.tolist(), None, PSEUDO)
     quantile = float(stdtrit(found.freedom, 0.95))
-    low, high = (_inverse_of_halls(side * quantile, found.lean) for side in (1, -1))
+    low, high = (inverse_of_halls(side * quantile, found.lean) for side in (1, -1))
     return found.mean - low * found.error, found.mean - high * found.error
 
 

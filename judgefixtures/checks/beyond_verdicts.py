@@ -20,8 +20,8 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
+from judgefixtures.numbers.points import gate_scores
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.tolerance import gate_scores
 from judgefixtures.providers import LOGPROBS
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).

@@ -11,10 +11,11 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from judgefixtures.numbers.clusters import Totals, counted, decides, score_interval, totals
-from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, smallest, z_quantile
+from judgefixtures.numbers.clusters import counted, decides, score_interval, totals
+from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, describe, interval_text
-from judgefixtures.numbers.tolerance import LARGEST_ADVICE, advice, conclude
+from judgefixtures.numbers.means import Mean, pairs_for_limits
+from judgefixtures.numbers.tolerance import advice, conclude
 
 # Probabilities nearer to 0 or 1 are not told apart: servers round log-probabilities and differ there from call to call.
 PRECISION = 1e-6
@@ -242,7 +243,7 @@ def gate_log_odds(
     )
     needed = None
     if status is Status.INCONCLUSIVE:
-        needed = _pairs_for(lows, highs, estimate, limit)
+        needed = pairs_for_limits(lows, highs, estimate, limit)
         hidden = _hidden(lows, highs, limit) if decides(related) else None
         message += f"; {hidden or advice(needed, estimate.n, 'tolerance', related, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
@@ -273,110 +274,21 @@ def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ",
     return f"{varied}{x} rather than {y}, the odds of {outcome} {change}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """A mean over pairs, its standard error, and how its distribution leans: the skewness of the sum of the units."""
-
-    mean: float
-    error: float
-    lean: float
-    freedom: float
-    pairs: int
-
-    @classmethod
-    def of(cls, scores: Sequence[float], related: Totals | None) -> _Mean:
-        """Return the mean of scores, over clusters where pairs are related: unequal ones count as fewer equal ones."""
-        pairs, mean = len(scores), math.fsum(scores) / len(scores)
-        units = related or Totals(tuple(scores), (1,) * pairs)
-        residuals = [total - size * mean for total, size in zip(units.sums, units.sizes, strict=True)]
-        pseudo = PSEUDO * pairs / units.equal  # in a cluster of the size in which a typical pair is
-        squares = math.fsum(residual**2 for residual in residuals) + 2 * pseudo**2
-        count = units.count
-        # The unbiased third moment: the plain one is too near to 0 in few pairs, of which an exponential's errors at 30
-        # pairs would be .062 in place of .058. One or two pairs have none.
-        cubes = math.fsum(residual**3 for residual in residuals) if count > 2 else 0.0
-        lean = cubes * count**2 / max((count - 1) * (count - 2), 1) / squares**1.5
-        error = math.sqrt(squares * (count + 2) / (count + 1)) / pairs
-        return cls(mean, error, lean, max(units.equal - 1, 1.0), pairs)
-
-    def reversed(self) -> _Mean:
-        """Return the same of scores whose signs are turned."""
-        return _Mean(-self.mean, self.error, -self.lean, self.freedom, self.pairs)
-
-    def p_at_most(self, mean: float) -> float:
-        """Return the p-value against "the true mean is at most `mean`": the larger one of Student's t and of Hall's."""
-        from scipy.special import stdtr
-
-        student = (self.mean - mean) / self.error
-        return float(stdtr(self.freedom, -min(student, _halls(student, self.lean))))
-
-    def p_at_least(self, mean: float) -> float:
-        """Return the p-value against "the true mean is at least `mean`"."""
-        return self.reversed().p_at_most(-mean)
-
-    def lowest(self, confidence: float) -> float:
-        """Return the smallest mean that a two-sided interval holds."""
-        from scipy.special import stdtrit
-
-        quantile = float(stdtrit(self.freedom, (1 + confidence) / 2))
-        return self.mean - self.error * max(quantile, _inverse_of_halls(quantile, self.lean))
-
-    def highest(self, confidence: float) -> float:
-        """Return the largest mean that a two-sided interval holds."""
-        return -self.reversed().lowest(confidence)
-
-
-def _means(shifts: Sequence[Shift], clusters: Sequence[Hashable] | None) -> tuple[_Mean, _Mean]:
+def _means(shifts: Sequence[Shift], clusters: Sequence[Hashable] | None) -> tuple[Mean, Mean]:
     """Return the mean of the lows and that of the highs."""
     if not shifts:
         raise ValueError("shifts must hold at least one shift")
     low, high = [each.low for each in shifts], [each.high for each in shifts]
-    lows = _Mean.of(low, totals(low, clusters))
-    return lows, lows if low == high else _Mean.of(high, totals(high, clusters))
+    lows = Mean.of(low, totals(low, clusters), PSEUDO)
+    return lows, lows if low == high else Mean.of(high, totals(high, clusters), PSEUDO)
 
 
-def _estimate(shifts: Sequence[Shift], lows: _Mean, highs: _Mean, confidence: float) -> Estimate:
+def _estimate(shifts: Sequence[Shift], lows: Mean, highs: Mean, confidence: float) -> Estimate:
     value = math.fsum(each.value for each in shifts) / len(shifts)
     return Estimate(value, lows.lowest(confidence), highs.highest(confidence), confidence, len(shifts))
 
 
-def _halls(student: float, lean: float) -> float:
-    """Return Student's t without the skewness that it has where scores are skewed; grows with it. Source: Hall 1992.
-
-    All but the cubic term are Johnson's; with that one the function grows everywhere, so that it has an inverse.
-    """
-    return student + lean * student**2 / 3 + lean**2 * student**3 / 27 + lean / 6
-
-
-def _inverse_of_halls(value: float, lean: float) -> float:
-    """Return the t of which `_halls` is this value."""
-    if abs(lean) < 1e-6:  # the cube root would be of 1 and next to nothing
-        return value - lean * (value**2 / 3 + 1 / 6)
-    return 3 / lean * (math.cbrt(1 + lean * (value - lean / 6)) - 1)
-
-
-def _pairs_for(lows: _Mean, highs: _Mean, estimate: Estimate, limit: float, power: float = 0.8) -> int | None:
-    """Return how many pairs would settle the gate with this power; None beyond 20 n, and where bounds hide it.
-
-    As `pairs_for_mean` does of other means, for two of them: the bounds stay, their errors shrink with the root of n.
-    """
-    z, n = z_quantile((1 + estimate.confidence) / 2), estimate.n
-    if estimate.value < 0:
-        lows, highs = highs.reversed(), lows.reversed()
-
-    def reached(distance: float, mean: _Mean, size: int) -> float:
-        return math.erfc((z - distance / mean.error * math.sqrt(size / n)) / math.sqrt(2)) / 2
-
-    def power_to_pass(size: int) -> float:
-        return reached(limit - highs.mean, highs, size) + reached(limit + lows.mean, lows, size) - 1
-
-    def power_to_fail(size: int) -> float:
-        return reached(lows.mean - limit, lows, size)
-
-    return smallest(power_to_pass if abs(estimate.value) < limit else power_to_fail, power, LARGEST_ADVICE * n)
-
-
-def _hidden(lows: _Mean, highs: _Mean, limit: float) -> str | None:
+def _hidden(lows: Mean, highs: Mean, limit: float) -> str | None:
     """Say that no number of pairs would settle it where the bounds themselves lie on both sides of the tolerance."""
     inside, beyond = -limit < lows.mean and highs.mean < limit, lows.mean > limit or highs.mean < -limit
     if lows.mean == highs.mean or inside or beyond:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 
-from judgefixtures.numbers.clusters import FEWEST_CLUSTERS, ScoredUnits, Totals, counted, decides, scored_units, totals
+from judgefixtures.numbers.clusters import FEWEST_CLUSTERS, ScoredUnits, Totals, counted, decides, scored_units
 from judgefixtures.numbers.elementary import (
     check_alpha,
     check_counts,
@@ -97,35 +97,6 @@ def gate_non_inferiority(
     message = f"difference {describe(estimate)}{counted(n, totals)}, margin {bare(margin)}: {status}"
     if status is Status.INCONCLUSIVE:
         message += f"; {advice(needed, n, 'margin', totals, within=within)}"
-    return GateResult(status, p_pass, p_fail, needed, message, estimate)
-
-
-def gate_scores(
-    scores: Sequence[float],
-    tolerance: float,
-    alpha: float = 0.05,
-    clusters: Sequence[Hashable] | None = None,
-    units: str = "pairs",
-) -> GateResult:
-    """Decide whether the mean of per-pair scores in [-1, 1] lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
-
-    What `gate_shift` is of moves that are counted, of any scores; the message says only what would settle it, if
-    anything. Raises ValueError as `score_test`, for a tolerance outside (0, 1) and an alpha outside (0, 0.5).
-    Source: the score test.
-
-    >>> gate_scores([0.0] * 60, 0.05).status.value, gate_scores([0.25, 0.0] * 50, 0.05).status.value
-    ('PASS', 'FAIL')
-    """
-    check_open(tolerance, "tolerance")
-    check_alpha(alpha)
-    found = scored_units(scores, 1.0, clusters)
-    related = totals(scores, clusters)
-    estimate = found.interval(1 - 2 * alpha)
-    status, p_pass, p_fail = _within_both(found.z(tolerance), found.z(-tolerance), estimate.value >= 0, alpha, related)
-    needed, message = None, ""
-    if status is Status.INCONCLUSIVE:
-        needed = _pairs_for_scores(found, tolerance, alpha) if decides(related) else None
-        message = advice(needed, estimate.n, "tolerance", related, units=units)
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -324,26 +295,6 @@ def _related(needed: int | None, bound: float, n10: float, n01: float, n: int, t
     effect = ScoredUnits.of(totals, -1.0, 1.0).design_effect(bound, alone, 1.0 if totals.related else 0.0)
     scaled = math.ceil(round(needed * effect, 6))
     return scaled if scaled <= LARGEST_ADVICE * n else None
-
-
-def _pairs_for_scores(found: ScoredUnits, tolerance: float, alpha: float, power: float = 0.8) -> int | None:
-    """Return how many pairs like these would settle `gate_scores` with this power; None beyond 20 n.
-
-    z of a bound grows with the root of the number of pairs, and varies about it as the mean does.
-    """
-    mean, n = found.mean, found.pairs
-    bounds = (tolerance, -tolerance) if abs(mean) < tolerance else (math.copysign(tolerance, mean),)
-    squares = math.fsum(units * (total - size * mean) ** 2 for (total, size), units in found.units.items())
-
-    def reached(bound: float, size: int) -> float:
-        z, error = abs(found.z(bound)), math.sqrt(found.variance(bound))
-        beyond, spread = z * math.sqrt(size / n) - z_quantile(1 - alpha), math.sqrt(squares) / n / error if error else 0
-        return lower_tail(beyond / spread) if spread else float(beyond > 0)
-
-    def power_at(size: int) -> float:
-        return sum(reached(bound, size) for bound in bounds) - (len(bounds) - 1)
-
-    return smallest(power_at, power, LARGEST_ADVICE * n)
 
 
 def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int | None:

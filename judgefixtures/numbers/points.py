@@ -1,0 +1,125 @@
+"""Points: the gate of scores, by how far a mean of them shifts. Scores are shares of their scale here, -1 to 1 a pair.
+
+What a label brings a response is a few points where it is anything, so that a test which allows for moves across the
+whole scale needs far more pairs than noise would have it. The limits of means.py go by how scores differ from pair to
+pair, and are held to as many pairs as would show a few that move far. Error rates: docs/statistics.md, "Scores".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+from judgefixtures.numbers.clusters import ScoredUnits, decides, scored_units, totals
+from judgefixtures.numbers.elementary import check_alpha, check_inside, check_open, lower_tail, upper_tail
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, several
+from judgefixtures.numbers.means import Mean, pairs_for_limits
+from judgefixtures.numbers.tolerance import LARGEST_ADVICE, advice, conclude
+
+# How far a pair is taken to move at most, as a share of the scale, until one is seen that moved farther: 4.5 points
+# from 1 to 10. Of fewer pairs than show such moves, where they make up the tolerance, the limits of a mean err too
+# often: a tenth of the pairs that carries it all is not among 20 in .12 of the samples.
+FARTHEST = 0.5
+
+# Fewer pairs than these were not simulated (benchmarks/scores.py).
+FEWEST_SCORES = 20
+
+# Two pairs that nobody saw, this share of the scale to either side of the mean, keep equal scores from an interval
+# without width. With .05 judges at the tolerance whose shifts are log-normal would PASS in .09 at 30 pairs; .15 costs
+# one that is not moved .03 of its PASSes there, at noise of .7 points from 1 to 10.
+UNSEEN = 0.15
+
+
+def points_shift(
+    scores: Sequence[float], confidence: float = 0.90, clusters: Sequence[Hashable] | None = None
+) -> Estimate:
+    """Return the mean of per-pair scores in [-1, 1] with the limits that `gate_scores` goes by.
+
+    Never of zero width. `clusters` as in `score_test`. Raises ValueError for no scores, one out of range, labels that
+    do not fit and a confidence outside (0, 1). Source: Hall 1992.
+
+    >>> estimate = points_shift([0.0, 0.05, -0.05] * 10)
+    >>> round(estimate.low, 3), round(estimate.high, 3)
+    (-0.018, 0.018)
+    """
+    mean, _ = _mean(scores, clusters)
+    return _estimate(mean, check_open(confidence, "confidence"))
+
+
+def gate_scores(
+    scores: Sequence[float],
+    tolerance: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
+    farthest: float = FARTHEST,
+) -> GateResult:
+    """Decide whether the mean of per-pair scores in [-1, 1] lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
+
+    By the limits of `points_shift`. With fewer pairs than `fewest_scores` (clusters of equal size, where some are
+    related) these may miss the few that move far, and the score test, which allows for every move, has to agree.
+    `farthest` is how far a pair is taken to move at most; one that moved farther raises it. The message says only what
+    would settle it, if anything; `units` is what it calls them. Raises ValueError as `points_shift`, for a tolerance
+    outside (0, 1), an alpha outside (0, 0.5) and a farthest that is not in (0, 1].
+    Source: as there; the score test; error rates in docs/statistics.md.
+
+    >>> gate_scores([0.0] * 30, 0.05).status.value, gate_scores([0.25, 0.0] * 15, 0.05).status.value
+    ('PASS', 'FAIL')
+    >>> gate_scores([0.0] * 20, 0.05).message
+    '20 pairs may miss the few that move far: at least 29 are needed'
+    """
+    check_alpha(alpha)
+    mean, found = _mean(scores, clusters)
+    related = totals(scores, clusters)
+    estimate = _estimate(mean, 1 - 2 * alpha)
+    seen = min(1.0, max(farthest, *map(abs, scores)))
+    counted, least = related.equal if related else len(scores), fewest_scores(tolerance, alpha, seen)
+    upwards = mean if mean.mean >= 0 else mean.reversed()
+    by_limits = (max(mean.p_at_least(tolerance), mean.reversed().p_at_least(tolerance)), upwards.p_at_most(tolerance))
+    p_pass, p_fail = by_limits
+    if counted < least:
+        p_pass, p_fail = map(max, by_limits, _of_every_move(found, tolerance, is_positive=mean.mean >= 0))
+    status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
+    needed, message = None, ""
+    if status is Status.INCONCLUSIVE:
+        settled = pairs_for_limits(mean, mean, estimate, tolerance) if decides(related) else None
+        all_needed = settled and max(settled, math.ceil(least * len(scores) / counted - 1e-9))
+        needed = all_needed if all_needed and all_needed <= LARGEST_ADVICE * len(scores) else None
+        message = advice(needed, len(scores), "tolerance", related, units=units)
+        if decides(related) and min(by_limits) < alpha:
+            few = several(related.count, "cluster") if related else f"{len(scores)} {units}"
+            message = f"{few} may miss the few that move far: at least {least} are needed"
+    return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
+def fewest_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTHEST) -> int:
+    """Return with how many pairs `gate_scores` goes by the limits of a mean alone.
+
+    With as many as would show, but for one sample in 1 / alpha, the share of the pairs that would make up the
+    tolerance if all of them moved `farthest`; 20 at least. Raises ValueError as there.
+
+    >>> [fewest_scores(tolerance) for tolerance in (0.02, 0.05, 0.10)], fewest_scores(0.05, farthest=1.0)
+    ([74, 29, 20], 59)
+    """
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    check_inside(farthest, "farthest", math.nextafter(1.0, 2.0))
+    if tolerance >= farthest:
+        return FEWEST_SCORES
+    return max(FEWEST_SCORES, math.ceil(math.log(alpha) / math.log1p(-tolerance / farthest)))
+
+
+def _mean(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Mean, ScoredUnits]:
+    found = scored_units(scores, 1.0, clusters)
+    return Mean.of([float(score) for score in scores], totals(scores, clusters), UNSEEN), found
+
+
+def _estimate(mean: Mean, confidence: float) -> Estimate:
+    low, high = max(mean.lowest(confidence), -1.0), min(mean.highest(confidence), 1.0)
+    return Estimate(mean.mean, min(low, mean.mean), max(high, mean.mean), confidence, mean.pairs)
+
+
+def _of_every_move(found: ScoredUnits, tolerance: float, *, is_positive: bool) -> tuple[float, float]:
+    """Return the p-values of the score test, whose range of moves is all that may be: of a PASS and of a FAIL."""
+    above, below = found.z(tolerance), found.z(-tolerance)
+    return max(lower_tail(above), upper_tail(below)), upper_tail(above) if is_positive else lower_tail(below)
