@@ -25,6 +25,7 @@ from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, Single, arm_name
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, PLACES, wording_about, wording_of
 from judgefixtures.material.pairs import Pair
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.measures.agreed import agrees, label_of
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
@@ -188,9 +189,14 @@ class SwapCheck(Check):
         return attacked(pairs) if self.family == "attack" else pairs
 
     def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Without gold there is no accuracy to compare, and of judges of one response always how much they pass."""
+        """Without gold there is no accuracy to compare, and of judges of one response always how much they pass.
+
+        Judges of pairs are not compared by what stands once in the prompt of one response.
+        """
         if self.contrast is None:
             return judge.kind.grades or count_golden(pairs) > 0
+        if self.contrast.is_of_prompts:
+            return not LAYOUTS[judge.table.mode].shows_both
         return not (self.contrast.is_of_orders and judge.kind.grades)
 
     def excuse(self, case: Case) -> str:

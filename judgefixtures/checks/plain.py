@@ -60,6 +60,8 @@ def done(contrast: Contrast) -> str:
     one, other = contrast.x.cue_1, contrast.y.cue_1
     if one is None or other is None:
         return f"what {contrast.id} changes"
+    if contrast.is_of_prompts:
+        return f"changing what the prompt says, {_called(one)} or {_called(other)}"
     if contrast.is_alone:
         return f"changing what is said of a response, {_called(one)} or {_called(other)}"
     said = f'calling a response "{_predicate(one)}" and the other "{_predicate(other)}"'
@@ -92,7 +94,8 @@ def _passed_text(contrast: Contrast, who: str, n: int, shift: Estimate, toleranc
     elif x is None or y is None:
         when = "when they were asked about once than when they were asked about again"
     else:
-        when = f"when they were said to be {_called(x)} than when they were said to be {_called(y)}"
+        said = "the prompt said" if contrast.is_of_prompts else "they were said to be"
+        when = f"when {said} {_called(x)} than when {said} {_called(y)}"
     if net == 0:
         when = when.replace(" than when", " as when")
     return (

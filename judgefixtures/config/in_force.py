@@ -22,7 +22,7 @@ from judgefixtures.config.run_tables import (
     Waiver,
     house_sets,
 )
-from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
+from judgefixtures.material.cues import FAMILIES, PLACE, Families, Family
 from judgefixtures.providers.tables import JudgeTable, StrictTable
 from judgefixtures.sources.beside import labels_files
 from judgefixtures.sources.described import Source
@@ -167,8 +167,10 @@ class Config(StrictTable):
             if labels != FAMILIES.get(name):
                 found["cues"][name] = list(labels)  # their order is the declared direction
                 found[f"cues.{name}"] = dict(labels)
-                if isinstance(labels, OwnFamily):
-                    found[f"cues.{name}.terms"] = {label: list(words) for label, words in labels.terms.items()}
+                if isinstance(labels, Family):
+                    found[f"cues.{name}"] |= {PLACE: labels.place} if labels.place == "prompt" else {}
+                    terms = {label: list(words) for label, words in labels.terms.items()}
+                    found |= {f"cues.{name}.terms": terms} if labels.terms else {}
         return found
 
     def waiver(self, contrast: str) -> Waiver | None:

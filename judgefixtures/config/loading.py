@@ -22,7 +22,7 @@ from judgefixtures.config.run_tables import (
     WholeTable,
 )
 from judgefixtures.material.contrasts import OTHER_FAMILIES
-from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
+from judgefixtures.material.cues import BY_NAME, FAMILIES, PLACE, Families, Family, Stands, place_of
 from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.material.registry import ALONE
 from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
@@ -116,12 +116,16 @@ def build_config(
     `within` is the table of the file that these stand in, for messages.
     """
     place = Place(file, within)
+    written, placed = _places_apart(written)
     written, terms = _terms_apart(written, place)
     root = _root(written, place)
     builtin = _root(read_toml(BUILTIN), Place(str(BUILTIN)))
     tables, datasets = {**builtin.judges, **root.judges}, {**builtin.datasets, **root.datasets}
     _check_terms(terms, root.cues, place)
-    own_cues = {name: OwnFamily(labels, terms[name]) if name in terms else labels for name, labels in root.cues.items()}
+    own_cues = {
+        name: Family(labels, terms.get(name, {}), placed.get(name, "response")) if name in (*terms, *placed) else labels
+        for name, labels in root.cues.items()
+    }
     cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
     check_names(place, judges=tables, datasets=root.datasets, cues=cues)
     for name, labels in root.cues.items():
@@ -178,6 +182,22 @@ def _check_references(
             check_known(f"{place.at('canary')} {key}", "dataset", named, datasets)
     if root.detector.judge is not None:
         check_known(f"{place.at('detector')} judge", "judge", root.detector.judge, judges)
+
+
+def _places_apart(written: Table) -> tuple[Table, dict[str, Stands]]:
+    """Return the configuration without the keys `place` of families, and where the sentences of these stand, by family.
+
+    With any other value than those of the key, `place` is a label as any other.
+    """
+    families = written.get("cues")
+    if not isinstance(families, dict):
+        return written, {}
+    placed = {name: at for name, table in families.items() if isinstance(table, dict) and (at := place_of(table))}
+    bare = {
+        name: {key: value for key, value in table.items() if key != PLACE} if name in placed else table
+        for name, table in families.items()
+    }
+    return {**written, "cues": bare}, placed
 
 
 def _terms_apart(written: Table, place: Place) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:

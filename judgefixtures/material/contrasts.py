@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgefixtures.material.cues import FAMILIES, PLACEBO, Cue, Families, family
+from judgefixtures.material.cues import FAMILIES, PLACEBO, Cue, Families, pairs_of
 from judgefixtures.material.edits import EDIT_FAMILIES, Edit, edits
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -134,6 +134,11 @@ class Contrast:
         return self.outcome == "passed"
 
     @property
+    def is_of_prompts(self) -> bool:
+        """Whether its labels are said once in the prompt, and of no response by its number."""
+        return self.x.cue_1 is not None and self.x.cue_1.place == "prompt"
+
+    @property
     def is_of_orders(self) -> bool:
         """Whether it is about what the order of the responses does."""
         return self.family in ("position", "four-cell")
@@ -200,16 +205,14 @@ def indifferent_arms(repeats: int = 1, families: Families = FAMILIES) -> tuple[t
 
 
 def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
-    """Return every contrast of a cue family: each two labels, with the response order fixed.
+    """Return every contrast of a cue family: each two labels, or each against one, with the response order fixed.
 
     >>> [contrast.id for contrast in contrasts("recency")]
     ['recency-new-old']
     >>> len(contrasts("provenance"))
     6
     """
-    found = tuple(
-        Contrast(name, Condition(x, y), Condition(y, x)) for x, y in itertools.combinations(family(name, families), 2)
-    )
+    found = tuple(Contrast(name, Condition(x, y), Condition(y, x)) for x, y in pairs_of(name, families))
     _check_names(name, found, families)
     return found
 

@@ -34,6 +34,7 @@ from judgefixtures.numbers.power import Design, aligned, table
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects
 from judgefixtures.runs.closest import About
+from judgefixtures.runs.fitting import misplaced
 from judgefixtures.runs.run import Run
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
@@ -94,18 +95,23 @@ def _excuse(run: Run, subject: Subject) -> str:
     judge, baseline = run.judge(subject.judge), subject.baseline
     pairs = run.about(subject).at_most
     case = Case(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
-    return subject.check.excuse(case) or run.procedure.unanswered(subject.check, case)
+    excuse = subject.check.excuse(case) or misplaced(subject.check.contrast, case.judges)
+    return excuse or run.procedure.unanswered(subject.check, case)
 
 
 def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> Iterator[str]:
-    """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to."""
+    """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to.
+
+    A judge of pairs has none to what stands once in the prompt of one response, imported or not.
+    """
     names = dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges)
     imported = [(judge, dataset) for judge, dataset in names if not run.judge(judge).kind.is_asked]
     for judge, dataset in imported:
         where = run.imports.path(judge, dataset)
         yield f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of {where}"
     for each, why in excused.items():
-        if why and any((who, each.dataset) in imported for who in each.judges):
+        wrong = misplaced(each.check.contrast, map(run.judge, each.judges))
+        if why and (wrong or any((who, each.dataset) in imported for who in each.judges)):
             yield why
 
 

@@ -1,14 +1,17 @@
 """Fitting: whether a judge can be asked about some pairs at all, seen before anything is asked.
 
-A template may show columns that the pairs do not have, and a judge of pairs can say nothing of a single response.
+A template may show columns that the pairs do not have, and a judge of pairs can say nothing of a single response: not
+of a dataset that holds such, nor where what is said of one stands once in the prompt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.config import JudgeTable
+from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.material.prompts import LAYOUTS, Template
 from judgefixtures.words.errors import JudgeFixturesError
@@ -42,6 +45,20 @@ def check_fit(judge: str, table: JudgeTable, template: Template, dataset: str, p
                     f"another mode and would be sent as it stands, and dataset {dataset!r} has a column of that name: "
                     f"give the column another name, or write {{{{{column}}}}} for these letters."
                 )
+
+
+def misplaced(contrast: Contrast | None, judges: Iterable[Judge]) -> str:
+    """Return why a contrast cannot be asked of some judges, whose prompts show two responses; empty where it can."""
+    if contrast is None or not contrast.is_of_prompts:
+        return ""
+    for judge in judges:
+        if LAYOUTS[judge.table.mode].shows_both:
+            return (
+                f"the cue family {contrast.family} has place = \"prompt\", for judges of one response, and judge "
+                f"{judge.name!r} (mode = {judge.table.mode!r}) compares two: leave it out for this judge (-k \"not "
+                f"{contrast.family}\"), or ask a judge with mode = 'binary' or 'pointwise'."
+            )
+    return ""
 
 
 def _check_column(column: str, judge: str, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:

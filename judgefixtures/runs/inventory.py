@@ -12,6 +12,7 @@ from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
 from judgefixtures.material.pairs import Pair
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.selection import Samples
 from judgefixtures.words.errors import JudgeFixturesError, choices
@@ -92,8 +93,14 @@ class Inventory:
         known = judge if judge in self._config.judges else None  # code may have made it
         named = datasets if datasets is not None else self._options.datasets or None
         of_family = {name: self._config.datasets_of(name, known) if named is None else named for name in names}
-        grades = known is not None and kind_of(self._config.judge_table(known)).grades
-        cells = {name: [each for each in self.contrasts(name) if not (grades and each.is_of_orders)] for name in names}
+        table = None if known is None else self._config.judge_table(known)
+        grades = table is not None and kind_of(table).grades
+        of_pairs = table is None or LAYOUTS[table.mode].shows_both
+
+        def is_compared(contrast: Contrast) -> bool:
+            return not (grades and contrast.is_of_orders) and not (of_pairs and contrast.is_of_prompts)
+
+        cells = {name: [each for each in self.contrasts(name) if is_compared(each)] for name in names}
         return sum(len(cells[name]) * len(found) for name, found in of_family.items())
 
     def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair
 from judgefixtures.runs.closest import About, Closest
 from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.fitting import misplaced
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Asking, Ledger
@@ -81,7 +82,8 @@ class Narrowing:
         """Tell whether a check says nothing of its judge: it is not asked, and cannot fail for a lack of pairs."""
         judge, pairs = self._inventory.judge(subject.judge), self.about(subject).at_most
         baseline = None if subject.baseline is None else self._inventory.judge(subject.baseline)
-        return bool(subject.check.excuse(Case(judge, subject.dataset, pairs, self._desk.config, baseline)))
+        case = Case(judge, subject.dataset, pairs, self._desk.config, baseline)
+        return bool(subject.check.excuse(case) or misplaced(subject.check.contrast, case.judges))
 
     def refuse_hopeless(self, subject: Subject, case: Case, beside: Iterable[Subject]) -> None:
         """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""

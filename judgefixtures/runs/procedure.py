@@ -22,7 +22,7 @@ from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.metrics import choices
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk, WaitingError
-from judgefixtures.runs.fitting import check_fit
+from judgefixtures.runs.fitting import check_fit, misplaced
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Ledger
@@ -125,6 +125,8 @@ class Procedure:
     ) -> Finding | list[Answers]:
         """Return what each judge answers, or what is found without asking them."""
         check, case = course.check, course.case
+        if wrong := misplaced(check.contrast, case.judges):
+            raise JudgeFixturesError(wrong)
         for judge in case.judges:
             judge.kind.check_cues(self.desk.config.cues)
             # Pairs that a fixture of the user's chose, and a judge that code made, are no dataset's and no table's.

@@ -20,6 +20,14 @@ SENTENCES = [
     (family, label, re.escape(sentence.partition("{number} ")[2]))
     for family, labels in FAMILIES.items()
     for label, sentence in labels.items()
+    if "{number}" in sentence
+]
+# The same of those that stand once in the prompt of one response: the whole sentence, whatever the response is called.
+NOTES = [
+    (family, label, re.escape(sentence).replace(re.escape("{content_type}"), r"\S.*?"))
+    for family, labels in FAMILIES.items()
+    for label, sentence in labels.items()
+    if "{number}" not in sentence
 ]
 
 
@@ -42,7 +50,10 @@ class ShownAlone:
 
 
 _TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
-_CUES_ALONE = [(family, label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for family, label, said in SENTENCES]
+_CUES_ALONE = [
+    *((family, label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for family, label, said in SENTENCES),
+    *((family, label, re.compile(rf"^{said}$", re.MULTILINE)) for family, label, said in NOTES),
+]
 _A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
 
 

@@ -14,7 +14,7 @@ from support.server import NOWHERE
 from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.config import Config, build_config
 from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.material.cues import BY_NAME, FAMILIES, OwnFamily, family
+from judgefixtures.material.cues import BY_NAME, FAMILIES, Family, family
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.prompts import load_template
 from judgefixtures.measures.metrics import acknowledged
@@ -230,7 +230,7 @@ def test_terms_are_no_label() -> None:
     """A table `terms` is no label: labels and contrasts are as without it. A sentence of that name is one."""
     with_terms, without = built(TERMS), built(BRAND)
     assert with_terms.cues == without.cues
-    assert isinstance(with_terms.cues["brand"], OwnFamily)
+    assert isinstance(with_terms.cues["brand"], Family)
     assert [cue.terms for cue in family("brand", with_terms.cues)] == [("Acme", "home team"), ()]
     (named,), (other,) = (contrasts("brand", config.cues) for config in (with_terms, without))
     assert named.id == other.id == "brand-ours-theirs"
