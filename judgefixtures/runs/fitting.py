@@ -54,8 +54,8 @@ def misplaced(contrast: Contrast | None, judges: Iterable[Judge]) -> str:
     for judge in judges:
         if LAYOUTS[judge.table.mode].shows_both:
             return (
-                f"the cue family {contrast.family} has place = \"prompt\", for judges of one response, and judge "
-                f"{judge.name!r} (mode = {judge.table.mode!r}) compares two: leave it out for this judge (-k \"not "
+                f'the cue family {contrast.family} has place = "prompt", for judges of one response, and judge '
+                f'{judge.name!r} (mode = {judge.table.mode!r}) compares two: leave it out for this judge (-k "not '
                 f"{contrast.family}\"), or ask a judge with mode = 'binary' or 'pointwise'."
             )
     return ""

@@ -536,7 +536,7 @@ def test_gate_of_an_unknown_family(file: Path) -> None:
     assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == (
         f"{file}: [gate.recensy]: there is no family 'recensy': did you mean \"recency\"? "
         "Accepted: accuracy, age, agreement, attack, citation, confidence, education, ethnicity, formatting, four-cell, "
-        "gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
+        "framing, gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
     )
 
 

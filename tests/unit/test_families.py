@@ -40,8 +40,8 @@ each_family = pytest.mark.parametrize("name", LABELS)
 
 def test_labels() -> None:
     """Exactly these labels; each sentence is about the author, fits both slots, and is no other label's."""
-    assert {name: list(FAMILIES[name]) for name in BY_NAME} == LABELS
-    said = [sentence for name in BY_NAME for sentence in FAMILIES[name].values()]
+    assert {name: list(FAMILIES[name]) for name in BY_NAME if name != "framing"} == LABELS
+    said = [sentence for name in LABELS for sentence in FAMILIES[name].values()]
     assert all(re.match(r"{content_type} {number} was written by an? .*author.*\.$", sentence) for sentence in said)
     everything = [sentence for labels in FAMILIES.values() for sentence in labels.values()]
     assert len({*everything}) == len(everything)
