@@ -35,7 +35,7 @@ class Case:
 
     `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
     pairs where the configuration did not: a user's fixture, or a test. `screening` are the arms whose answers chose
-    them, where they are the closest of a pool. `look` is the one that the pairs are those of, where the gate plans looks.
+    them, where they are the closest of a pool. `look` is the one whose pairs they are, where the gate plans looks.
     """
 
     judge: Judge
