@@ -10,6 +10,7 @@ CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 GRADERS = faithful silent
 OTHER_GRADERS = candid lenient noisy
+STAKED_GRADERS = staked faithful
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
 TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
@@ -50,6 +51,8 @@ cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the re
 		-k "recency or provenance or noise or verbosity or attack" || test $$? -eq 1
 	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
 		$(RECORD) $(OTHER_GRADERS:%=--judge simulated-grader-%) -k "recency or provenance" || test $$? -eq 1
+	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
+		$(RECORD) $(STAKED_GRADERS:%=--judge simulated-grader-%) -k framing || test $$? -eq 1
 	$(RUN) cd examples/support-judge && python -m judgefixtures.simulator --port 8080 -- pytest -q \
 		-k "cue or position" --judge candidate --judge production --judge-record all || test $$? -eq 1
 

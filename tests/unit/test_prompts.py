@@ -459,7 +459,7 @@ def test_shipped_conditions_have_names_of_their_own() -> None:
     """No two shipped conditions share a name: the name is their cassette's."""
     shipped = [contrast for name in FAMILIES for contrast in contrasts(name)]
     names = {condition.name for contrast in shipped for condition in (contrast.x, contrast.y)}
-    assert len(names | {NO_CUE.name}) == 17 + 2 + 2 + 12 + 2
+    assert len(names | {NO_CUE.name}) == 17 + 2 + 2 + 12 + 2 + 6
 
 
 def test_conditions_of_an_own_family_have_names_of_their_own() -> None:

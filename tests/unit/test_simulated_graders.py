@@ -40,7 +40,8 @@ from judgefixtures.sources.described import DATA
 pytestmark = pytest.mark.whole
 
 FAITHFUL, SILENT, CANDID = (f"simulated-grader-{name}" for name in ("faithful", "silent", "candid"))
-BUILT_IN = (FAITHFUL, SILENT, CANDID, "simulated-grader-lenient", "simulated-grader-noisy")
+STAKED = "simulated-grader-staked"
+BUILT_IN = (FAITHFUL, SILENT, CANDID, "simulated-grader-lenient", "simulated-grader-noisy", STAKED)
 # The planted ones that mind the content: whatever is added to a response, their grade of it stays.
 STEADY = (FAITHFUL, SILENT, CANDID, "simulated-grader-lenient", "simulated-grader-planted-30-80")
 COUNTING = ("longer", "commas", "sentences", "words", "letters")
@@ -317,7 +318,7 @@ def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
 
 
 def test_names() -> None:
-    """The built-in tables are the five graders; planted ones are played by their numbers, and only where these can be."""
+    """The built-in tables are the six graders; planted ones are played by their numbers, and only where these can be."""
     binary = {name for name, each in build_config({}).judges.items() if each.mode == "binary"}
     assert binary == {*BUILT_IN}
     assert {*BUILT_IN} < GRADERS.keys() < {*MODELS}
@@ -442,7 +443,7 @@ def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
 
 
 def test_their_recordings_are_small() -> None:
-    """What is shipped of the five graders is under 3 MB."""
+    """What is shipped of the six graders is under 3 MB."""
     files = [file for name in BUILT_IN for file in (REPOSITORY / "cassettes" / name).rglob("*.jsonl")]
     assert len(files) > 30
     assert sum(file.stat().st_size for file in files) < 3_000_000

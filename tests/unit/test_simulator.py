@@ -59,7 +59,8 @@ PUBLISHED = {
 RATES = [
     (dataset, model, *entry.split(" ")) for (dataset, model), table in PUBLISHED.items() for entry in table.split(", ")
 ]
-FAMILIES = [name for name in BUILT_IN if name != "placebo"]  # nobody follows a placebo
+# Nobody follows a placebo, and no judge of pairs is shown what stands once in the prompt of one response.
+FAMILIES = [name for name in BUILT_IN if name not in ("placebo", "framing")]
 CONTRASTS = [contrast for name in FAMILIES for contrast in contrasts(name)]
 CONDITIONS = {"-".join(condition.labels): condition for contrast in CONTRASTS for condition in (contrast.x, contrast.y)}
 each_contrast = pytest.mark.parametrize("contrast", CONTRASTS, ids=lambda contrast: contrast.id)
