@@ -20,9 +20,10 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
-from judgefixtures.numbers.points import gate_scores
+from judgefixtures.numbers.points import FARTHEST, gate_scores
 from judgefixtures.numbers.power import fewest
 from judgefixtures.providers import LOGPROBS
+from judgefixtures.reading.scores import is_whole
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
 FEWEST = 30
@@ -39,6 +40,7 @@ class Beyond:
     log_odds: Part
     scores: Part
     not_applied: str = ""  # why a limit that is set is not applied, where it is not
+    tested: GateResult | None = None  # the test of the scores, where they are gated
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -58,9 +60,14 @@ class Beyond:
         if decision.status is Status.ERROR:
             return decision
         parts = (self.log_odds, self.scores)
-        reasons = (*decision.reasons, *(part.reason for part in parts if part.reason))
+        reasons = [*decision.reasons, *(part.reason for part in parts if part.reason)]
         status = worst(decision.status, *(part.status for part in parts))
-        return replace(decision, status=status, reasons=reasons, parts=(*decision.parts, *parts))
+        decided = replace(decision, status=status, parts=(*decision.parts, *parts))
+        if decision.vsr_status is Status.NOT_APPLICABLE and self.tested is not None:  # they decide, and verdicts do not
+            reasons.sort(key=lambda reason: reason != self.scores.reason)
+            tested = self.tested
+            decided = replace(decided, p_pass=tested.p_pass, p_fail=tested.p_fail, needed_pairs=tested.needed_pairs)
+        return replace(decided, reasons=tuple(reasons))
 
 
 def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
@@ -72,7 +79,19 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
     log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
     skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
     scores = decide_scores(found, gate, scale, words, gated=gated)
-    return Beyond(found, log_odds, scores, log_odds.reason if skipped else "")
+    tested = _gate_points(found, gate, scale) if gated and scale is not None and found.points else None
+    return Beyond(found, log_odds, scores, log_odds.reason if skipped else "", tested)
+
+
+def by_scores_alone(judge: JudgeTable) -> bool:
+    """Tell whether a judge's scores are gated in place of its verdicts: it gives scores, and no mark makes grades.
+
+    >>> from judgefixtures.config import judge_table
+    >>> table = {"provider": "openai", "model": "m", "mode": "pointwise"}
+    >>> by_scores_alone(judge_table(table)), by_scores_alone(judge_table(table | {"pass_mark": 7}))
+    (True, False)
+    """
+    return kind_of(judge).gives_scores and not kind_of(judge).grades
 
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
@@ -86,7 +105,7 @@ def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTabl
 def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
     """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
     if kind_of(judge).gives_scores:
-        return smallest_n_of_scores(gate.score_tolerance, gate.alpha)
+        return smallest_n_of_scores(gate.score_tolerance, gate.alpha, farthest_on(judge.scale))
     gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
     return FEWEST if judge.logprobs and gated else 0
 
@@ -99,13 +118,22 @@ def limit_beyond(judge: JudgeTable, gate: GateTable) -> str:
 
 
 @lru_cache(maxsize=256)
-def smallest_n_of_scores(tolerance: float, alpha: float = 0.05) -> int:
+def smallest_n_of_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTHEST) -> int:
     """Return the fewest pairs at which scores that do not move PASS; with fewer nothing can.
 
-    >>> smallest_n_of_scores(0.05)
-    52
+    >>> smallest_n_of_scores(0.05), smallest_n_of_scores(0.05, farthest=1.0)
+    (29, 52)
     """
-    return fewest(lambda n: gate_scores([0.0] * n, tolerance, alpha).status is Status.PASS)
+    return fewest(lambda n: gate_scores([0.0] * n, tolerance, alpha, farthest=farthest).status is Status.PASS)
+
+
+def farthest_on(scale: Scale) -> float:
+    """Return how far a pair is taken to move at most on a scale, as a share of it: a point, where there are few.
+
+    >>> farthest_on((1, 10)), farthest_on((0, 1)), farthest_on((0.0, 1.0))
+    (0.5, 1.0, 0.5)
+    """
+    return max(FARTHEST, 1 / (scale[1] - scale[0])) if is_whole(scale) else FARTHEST
 
 
 def decide_log_odds(
@@ -251,22 +279,25 @@ def decide_scores(
     said = f"score shift {by}, {interval_text(shift)}"
     if not gated:
         return Part("score", Status.NOT_APPLICABLE, said)
-    decided, most = _gate_points(found, gate, 0.0, words.many), tolerance * (scale[1] - scale[0])
+    decided, most = _gate_points(found, gate, scale, words.many), tolerance * (scale[1] - scale[0])
     status, more = decided.status, decided.message
-    if status is Status.PASS and found.lacking:
-        at_worst = worst(*(_gate_points(found, gate, end).status for end in (-1.0, 1.0)))
-        if at_worst is not Status.PASS:
-            status = Status.INCONCLUSIVE
-            lacking = f"the {found.lacking} invalid {words.many}"
-            more = f"it would pass, but not with {lacking} at worst; get valid scores for them"
+    if status is Status.PASS and not _within_at_worst(decided.estimate, found.lacking, tolerance):
+        status = Status.INCONCLUSIVE
+        lacking = f"the {found.lacking} invalid {words.many}"
+        more = f"it would pass, but not with {lacking} at worst; get valid scores for them"
     plain = f"the scores shift by {by}, at most {bare(most)} allowed ({reach(shift)})"
     plain += f": {more}" if status is not decided.status else ""
     said += f", tolerance {bare(tolerance)} of the scale ({bare(most)} points): {status}"
     return Part("score", status, f"{said}; {more}" if more else said, plain, shift, (-most, most))
 
 
-def _gate_points(found: Certainty, gate: GateTable, lacking: float, units: str = "pairs") -> GateResult:
-    """Return the decision on scores if every pair that lacks them had moved so far; 0 leaves these pairs out."""
-    points, missing = [each.value for each in found.points], found.lacking if lacking else 0
-    clusters = None if found.clusters is None else [*found.clusters, *(("lacking", each) for each in range(missing))]
-    return gate_scores([*points, *[lacking] * missing], gate.score_tolerance, gate.alpha, clusters, units)
+def _gate_points(found: Certainty, gate: GateTable, scale: Scale, units: str = "pairs") -> GateResult:
+    """Return the decision on the scores of the pairs that have them."""
+    points = [each.value for each in found.points]
+    return gate_scores(points, gate.score_tolerance, gate.alpha, found.clusters, units, farthest_on(scale))
+
+
+def _within_at_worst(shift: Estimate, lacking: int, tolerance: float) -> bool:
+    """Tell whether a shift is within its tolerance if every pair that lacks scores had moved across the whole scale."""
+    pairs = shift.n + lacking
+    return -tolerance < (shift.n * shift.low - lacking) / pairs and (shift.n * shift.high + lacking) / pairs < tolerance

@@ -20,7 +20,7 @@ from judgefixtures.checks.protocol import Decision
 from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units, rows_of_parts
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
-from judgefixtures.numbers.estimate import Estimate, Status
+from judgefixtures.numbers.estimate import Estimate, Status, signed
 from judgefixtures.words.records import Record, where_any
 
 
@@ -230,7 +230,13 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     scores = next((part.text for part in decision.parts if part.name == "score"), "")
     if contrast.is_alone and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
         return f"{who}, {done(contrast)} ({measured.n} responses): {scores}"
-    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
+    decided = decision.decided_by
+    if decision.vsr_status is Status.NOT_APPLICABLE and scores and measured.vsr is not None:
+        decided = tuple(part for part in decided if part.name != "score")  # it is said first in any case
+        moved = f"{measured.flips} of {measured.n} verdicts made of them changed (VSR {signed(measured.vsr.value)})"
+        said = f"{who}, {done(contrast)}: {scores}; {moved}"
+    else:
+        said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
     elif measured.unreasoned:
@@ -239,4 +245,4 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
         too_few = decision.car_status is Status.FAIL
         said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
-    return with_what_decided(said, decision.decided_by)
+    return with_what_decided(said, decided)

@@ -27,6 +27,8 @@ def decide(
     gate: GateTable,
     by_model: tuple[str, Measurement] | None = None,
     unread: AtWorst | None = None,
+    *,
+    by_scores: bool = False,
 ) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
@@ -34,7 +36,7 @@ def decide(
     is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
     set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
     detectors lead to another status of what is admitted, that part is INCONCLUSIVE. So it is where it hangs on reasons
-    that nobody could read, `unread`.
+    that nobody could read, `unread`. `by_scores`: verdicts are made of scores, which are gated in place of VSR.
     """
     if invalid := invalid_decision(measured, gate, gate.vsr_tolerance):
         return invalid
@@ -42,13 +44,16 @@ def decide(
     shift = gate_shift(*counts, gate.vsr_tolerance, gate.alpha, measured.related.shift, measured.wording.many)
     within = (-gate.vsr_tolerance, gate.vsr_tolerance)
     moves = Part("vsr", shift.status, shift.message, estimate=measured.vsr, allowed=within)
-    if shift.status is Status.PASS:
+    if by_scores:
+        moves = _shown(shift.estimate, measured)
+    if moves.status is Status.PASS:
         moves = _doubted(measured, gate) or moves
     car_status, car_reason = _decide_admitted("CAR", _decide_car, measured, gate, by_model, unread)
     silent_status, silent_reason = _decide_admitted(
         "unadmitted shift", _decide_silent, measured, gate, by_model, unread
     )
-    counted = Status.PASS if moves.status is Status.PASS and car_status is not Status.FAIL else car_status
+    settled = moves.status in (Status.PASS, Status.NOT_APPLICABLE)
+    counted = moves.status if settled and car_status is not Status.FAIL else car_status
     silent = Part(
         "max_silent", silent_status, silent_reason, estimate=measured.unadmitted_shift, allowed=(None, gate.max_silent)
     )
@@ -56,14 +61,21 @@ def decide(
         status=worst(moves.status, counted, silent_status),
         vsr_status=moves.status,
         car_status=car_status,
-        p_pass=shift.p_pass,
-        p_fail=shift.p_fail,
+        p_pass=None if by_scores else shift.p_pass,
+        p_fail=None if by_scores else shift.p_fail,
         tolerance=gate.vsr_tolerance,
         reasons=tuple(filter(None, [moves.reason, car_reason, silent_reason, invalid_note(measured)])),
-        needed_pairs=shift.needed_pairs,
+        needed_pairs=None if by_scores else shift.needed_pairs,
         parts=(moves, Part("car", counted, car_reason), silent),
         unread=None if unread is None else unread.unread.beside(car_status, gate.max_invalid),
     )
+
+
+def _shown(vsr: Estimate, measured: Measurement) -> Part:
+    """Return what is said of verdicts that are made of scores: how far they move, which decides nothing."""
+    of = counted(measured.n, measured.related.shift, measured.wording.many)
+    why = f"VSR {describe(vsr)}{of}, of verdicts made of scores: shown, the scores are gated"
+    return Part("vsr", Status.NOT_APPLICABLE, why, estimate=measured.vsr)
 
 
 def undecided_verdicts(tolerance: float) -> Decision:

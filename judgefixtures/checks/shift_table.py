@@ -218,7 +218,7 @@ def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
         str(row.n),
         signed(row.vsr.value) if row.vsr else "-",
         limits(row.vsr),
-        bare(row.tolerance),
+        "-" if row.vsr_status == Status.NOT_APPLICABLE else bare(row.tolerance),
         f"{_flips(row)}/{row.n}{gross}" if row.flip_rate else "-",
         f"{round(row.car.value * row.car.n)}/{row.car.n}" if row.car else "-",
         status_in(row.status, row.decided_by, row.waived),

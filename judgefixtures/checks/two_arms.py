@@ -11,7 +11,14 @@ from typing import Any, ClassVar, Self
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
-from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
+from judgefixtures.checks.beyond_verdicts import (
+    Beyond,
+    beyond,
+    by_scores_alone,
+    fewest_beyond,
+    limit_beyond,
+    need_beyond,
+)
 from judgefixtures.checks.columns import ContrastRow, PassRate, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.phrasing import EXAMPLES
@@ -61,7 +68,9 @@ class ContrastCheck(AboutContrast):
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        lacking = need_of(self.contrast, dataset, pairs, smallest_n(gate.tolerance(self.family), gate.alpha), gate)
+        at_least = smallest_n(gate.tolerance(self.family), gate.alpha)
+        alone = by_scores_alone(judge) and not self.contrast.x.edit
+        lacking = None if alone else need_of(self.contrast, dataset, pairs, at_least, gate)
         more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, gate)
         return max(filter(None, [lacking, more]), key=lambda need: need.at_least, default=None)
 
@@ -70,8 +79,11 @@ class ContrastCheck(AboutContrast):
         gate, edited = config.gate(self.family), self.contrast.x.edit
         least = 0 if edited else fewest_beyond(judge, gate)
         tolerance, limit = gate.tolerance(self.family), limit_beyond(judge, gate)
+        scored = by_scores_alone(judge) and not edited
         n, units = independent(pairs), unit_of(pairs).many
-        return Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units)
+        if scored:
+            tolerance = gate.score_tolerance
+        return Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
@@ -82,7 +94,8 @@ class ContrastCheck(AboutContrast):
         if read is not None and other is not None and not read.lack(gate.max_invalid):
             second = (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
-        verdicts = decide(measured, gate, second, unread)
+        by_scores = by_scores_alone(case.judge.table) and more.scores.status is not Status.NOT_APPLICABLE
+        verdicts = decide(measured, gate, second, unread, by_scores=by_scores)
         if not case.judge.kind.chooses(case.pairs) and verdicts.status is not Status.ERROR:
             verdicts, measured = undecided_verdicts(gate.vsr_tolerance), unjudged(measured)
         decision = more.beside(verdicts)
@@ -170,7 +183,7 @@ def find_shift(
             *contradicted(quotes, sum(map(len, answers.arms)), wording_of(row.outcome)),
         ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
-        estimate=measured.vsr or more.found.score_shift,
+        estimate=more.found.score_shift if decision.vsr_status is Status.NOT_APPLICABLE else measured.vsr,
         plain=row.text,
     )
 

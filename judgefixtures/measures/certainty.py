@@ -26,6 +26,7 @@ from judgefixtures.numbers.odds import (
     shift,
     untold,
 )
+from judgefixtures.numbers.points import points_shift
 from judgefixtures.reading.probabilities import Probability
 
 Arm = Sequence[Judgment]
@@ -190,7 +191,7 @@ def _of_scores(
         return Certainty(len(pairs), len(pairs))
     points = tuple(Shift.known(_points(x, y, outcome) / (high - low)) for x, y in scored)
     labels = clusters_of(x.pair for x, _ in scored)
-    share = mean_shift(points, confidence, labels)
+    share = points_shift([each.value for each in points], confidence, labels)
     value, least, most = (each * (high - low) for each in (share.value, share.low, share.high))
     in_points = Estimate(value, least, most, confidence, share.n)
     return Certainty(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Sequence
 
 from judgefixtures.numbers.clusters import ScoredUnits, decides, scored_units, totals
-from judgefixtures.numbers.elementary import check_alpha, check_inside, check_open, lower_tail, upper_tail
+from judgefixtures.numbers.elementary import check_alpha, check_inside, check_open, check_whole, lower_tail, upper_tail
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, several
 from judgefixtures.numbers.means import Mean, pairs_for_limits
 from judgefixtures.numbers.tolerance import LARGEST_ADVICE, advice, conclude
@@ -107,6 +107,30 @@ def fewest_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTH
     if tolerance >= farthest:
         return FEWEST_SCORES
     return max(FEWEST_SCORES, math.ceil(math.log(alpha) / math.log1p(-tolerance / farthest)))
+
+
+def scores_pass(n: int, tolerance: float, noise: float, alpha: float = 0.05) -> float:
+    """Return how likely `gate_scores` says PASS of n pairs whose scores do not shift, about.
+
+    `noise` is the standard deviation of a pair's shift, as a share of the scale; 0 where there are too few pairs for
+    the limits of a mean. Taken to be normal. Raises ValueError for fewer than 1 pair, for a noise that is negative and
+    as `fewest_scores`. Source: docs/statistics.md has the simulated ones.
+
+    >>> [round(scores_pass(n, 0.05, 0.08), 2) for n in (25, 30, 40)]
+    [0.0, 0.86, 0.96]
+    """
+    n, least = check_whole(n, "n"), fewest_scores(tolerance, alpha)
+    if n < 1 or not 0 <= noise < math.inf:
+        raise ValueError(f"n must be at least 1 and noise at least 0, got n={n!r}, noise={noise!r}")
+    if n < least:
+        return 0.0
+    from scipy.special import stdtrit
+
+    error = math.sqrt(((n - 1) * noise**2 + 2 * UNSEEN**2) * (n + 2) / (n + 1)) / n
+    room = tolerance - error * float(stdtrit(n - 1, 1 - alpha))
+    if room <= 0 or not noise:
+        return float(room > 0)
+    return 2 * lower_tail(room * math.sqrt(n) / noise) - 1
 
 
 def _mean(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Mean, ScoredUnits]:

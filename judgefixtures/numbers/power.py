@@ -18,6 +18,7 @@ from pathlib import Path
 
 from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, lower_tail, smallest, z_quantile
 from judgefixtures.numbers.estimate import bare
+from judgefixtures.numbers.points import scores_pass
 from judgefixtures.numbers.proportions import tango_z
 from judgefixtures.numbers.tolerance import LARGEST_ADVICE
 
@@ -45,10 +46,13 @@ class Design:
     least: int = 0
     limit: str = ""
     units: str = "pairs"  # what n counts
+    scored: bool = False  # the tolerance is of scores, as a share of their scale
 
     @property
     def held_to(self) -> str:
         """The tolerance that the fewest pairs follow from, by its name where that is not VSR's."""
+        if self.scored:
+            return self.limit or bare(self.tolerance)
         return (
             self.limit if self.limit and self.fewest > smallest_n(self.tolerance, self.alpha) else bare(self.tolerance)
         )
@@ -56,7 +60,7 @@ class Design:
     @property
     def fewest(self) -> int:
         """The fewest pairs with which anything can PASS."""
-        return max(smallest_n(self.tolerance, self.alpha), self.least)
+        return self.least if self.scored else max(smallest_n(self.tolerance, self.alpha), self.least)
 
     @property
     def family(self) -> str:
@@ -64,7 +68,9 @@ class Design:
         return self.group or self.contrast.rsplit("-", 2)[0]
 
     def chance(self, flips: float) -> float:
-        """Return the probability that an unbiased judge with these noise flips PASSes."""
+        """Return the probability that an unbiased judge with these noise flips PASSes; of scores, with such a noise."""
+        if self.scored:
+            return scores_pass(self.n, self.tolerance, flips, self.alpha) if self.n >= self.least else 0.0
         return pass_probability(self.n, self.tolerance, flips, alpha=self.alpha) if self.n >= self.least else 0.0
 
 
@@ -135,11 +141,24 @@ def table(designs: Sequence[Design]) -> list[str]:
     mine     recency          1  80        16        .15    .05                 1.00     .97
     P(all PASS | unbiased): 1.00 at 5% flips, .97 at 10%
     """
+    by_verdicts, by_scores = ([each for each in designs if each.scored is scored] for scored in (False, True))
+    return [*_table(by_verdicts, *(f"{rate:.0%}" for rate in FLIP_RATES)), *_table_of_scores(by_scores)]
+
+
+def _table_of_scores(designs: Sequence[Design]) -> list[str]:
+    """Return the same of scores, whose noise is in place of flips, and says what it is."""
+    lines = _table(designs, *(f"noise {bare(rate)}" for rate in FLIP_RATES))
+    about = "noise of scores: the standard deviation of a pair's shift, as a share of the scale"
+    return [*lines, about] if lines else []
+
+
+def _table(designs: Sequence[Design], few: str, many: str) -> list[str]:
+    """Return the lines of designs that are held to one kind of tolerance, with both assumptions in words."""
     if not designs:
         return []
-    few, many = FLIP_RATES
+    flips = "" if designs[0].scored else " flips"
     heads = ("dataset", "cues", "contrasts", "n", "at least", "tolerance", "alpha")
-    rows: list[tuple[str, ...]] = [(*heads, f"P(PASS) at {few:.0%} flips", f"at {many:.0%}")]
+    rows: list[tuple[str, ...]] = [(*heads, f"P(PASS) at {few}{flips}", f"at {many}")]
     groups = Counter(replace(each, contrast=each.family, group="") for each in designs)
     for each, count in groups.items():
         probabilities = (_rounded(chance([each], flips)) for flips in FLIP_RATES)
@@ -147,9 +166,9 @@ def table(designs: Sequence[Design]) -> list[str]:
         rows.append((each.dataset, each.contrast, *pairs, each.held_to, bare(each.alpha), *probabilities))
     lines = aligned(rows)
     whole = [chance(designs, flips) for flips in FLIP_RATES]
-    lines.append(f"P(all PASS | unbiased): {_rounded(whole[0])} at {few:.0%} flips, {_rounded(whole[1])} at {many:.0%}")
+    lines.append(f"P(all PASS | unbiased): {_rounded(whole[0])} at {few}{flips}, {_rounded(whole[1])} at {many}")
     if min(whole) < ENOUGH:
-        lines.append(_warning(designs, many, whole[1]))
+        lines.append(_warning(designs, FLIP_RATES[1], whole[1]))
     return lines
 
 
@@ -171,8 +190,11 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
         remedies.append(f"{10 * tens} {units} per contrast would make it {bare(with_pairs(tens))}")
     if hundredths := smallest(with_tolerance, ENOUGH, 50):
         remedies.append(f"tolerance {bare(hundredths / 100)} would make it {bare(with_tolerance(hundredths))}")
+    noise = f"that flips on {flips:.0%} of the {units}"
+    if designs[0].scored:
+        noise = f"whose scores have noise {bare(flips)}"
     return (
-        f"warning: a judge without bias that flips on {flips:.0%} of the {units} PASSes everything with probability "
+        f"warning: a judge without bias {noise} PASSes everything with probability "
         f"{bare(whole)} only: {', or '.join(remedies) or 'ask for fewer contrasts'}"
     )
 

@@ -198,6 +198,8 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
                 families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
     for name, own in families.items():
         what = f"Not the {verdicts_of(rows)} of {judge}, the {name} is demonstrably beyond its limit"
+        if all(row.get("vsr_status") == Status.NOT_APPLICABLE for row in rows):
+            what = f"The {name} of {judge} is demonstrably beyond its limit"
         yield f"{what} with {join_names(sorted(own))}."
 
 

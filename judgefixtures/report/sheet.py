@@ -123,7 +123,8 @@ def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
     """Yield the cells of a contrast's verdicts, and of what else decided it."""
     status = status_in(row.status, row.decided_by, row.waived)
     shift = signed(row.vsr.value) if row.vsr else "-"
-    yield (name, status, row.n, shift, _interval(row.vsr), bare(row.tolerance))
+    limit = "-" if row.vsr_status == Status.NOT_APPLICABLE else bare(row.tolerance)
+    yield (name, status, row.n, shift, _interval(row.vsr), limit)
     for part in beside_verdicts(row.decided_by or ()):
         n = part.estimate.n if part.estimate else 0
         yield (f"{name}: {NAMED[part.part]}", part.status, n, *measured_text(part), allowed_text(part))
