@@ -233,8 +233,8 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     decided = decision.decided_by
     if decision.vsr_status is Status.NOT_APPLICABLE and scores and measured.vsr is not None:
         decided = tuple(part for part in decided if part.name != "score")  # it is said first in any case
-        moved = f"{measured.flips} of {measured.n} verdicts made of them changed (VSR {signed(measured.vsr.value)})"
-        said = f"{who}, {done(contrast)}: {scores}; {moved}"
+        made = f"{measured.flips} of {measured.n} verdicts of {who} that are made of them"
+        said = f"{scores}; {done(contrast)} changed {made} (net shift {signed(measured.vsr.value)})"
     else:
         said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:

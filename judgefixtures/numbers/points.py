@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 
-from judgefixtures.numbers.clusters import ScoredUnits, decides, scored_units, totals
+from judgefixtures.numbers.clusters import ScoredUnits, Totals, decides, scored_units, totals
 from judgefixtures.numbers.elementary import check_alpha, check_inside, check_open, check_whole, lower_tail, upper_tail
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, several
 from judgefixtures.numbers.means import Mean, pairs_for_limits
@@ -69,6 +69,7 @@ def gate_scores(
     '20 pairs may miss the few that move far: at least 29 are needed'
     """
     check_alpha(alpha)
+    check_inside(farthest, "farthest", math.nextafter(1.0, 2.0))
     mean, found = _mean(scores, clusters)
     related = totals(scores, clusters)
     estimate = _estimate(mean, 1 - 2 * alpha)
@@ -82,9 +83,7 @@ def gate_scores(
     status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
     needed, message = None, ""
     if status is Status.INCONCLUSIVE:
-        settled = pairs_for_limits(mean, mean, estimate, tolerance) if decides(related) else None
-        all_needed = settled and max(settled, math.ceil(least * len(scores) / counted - 1e-9))
-        needed = all_needed if all_needed and all_needed <= LARGEST_ADVICE * len(scores) else None
+        needed = _pairs_needed(scores, related, estimate, tolerance, least) if decides(related) else None
         message = advice(needed, len(scores), "tolerance", related, units=units)
         if decides(related) and min(by_limits) < alpha:
             few = several(related.count, "cluster") if related else f"{len(scores)} {units}"
@@ -141,6 +140,20 @@ def _mean(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple
 def _estimate(mean: Mean, confidence: float) -> Estimate:
     low, high = max(mean.lowest(confidence), -1.0), min(mean.highest(confidence), 1.0)
     return Estimate(mean.mean, min(low, mean.mean), max(high, mean.mean), confidence, mean.pairs)
+
+
+def _pairs_needed(
+    scores: Sequence[float], related: Totals | None, estimate: Estimate, tolerance: float, least: int
+) -> int | None:
+    """Return how many pairs like these would settle the gate with 80% power; None beyond 20 n.
+
+    Of more pairs, those that nobody saw are a smaller part than errors that shrink with the root of n would have it.
+    """
+    n, counted = len(scores), related.equal if related else len(scores)
+    mean = Mean.of(scores, related, UNSEEN * math.sqrt(min(1.0, counted / least)))
+    settled, shown = pairs_for_limits(mean, mean, estimate, tolerance), math.ceil(least * n / counted - 1e-9)
+    needed = max(settled, shown) if settled else None
+    return needed if needed is not None and needed <= max(LARGEST_ADVICE * n, shown) else None
 
 
 def _of_every_move(found: ScoredUnits, tolerance: float, *, is_positive: bool) -> tuple[float, float]:

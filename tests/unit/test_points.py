@@ -1,0 +1,139 @@
+"""The gate of scores: by the limits of a mean, and by the test of every move where pairs are too few for these."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.benchmarks import benchmark
+
+from judgefixtures.numbers.points import FEWEST_SCORES, UNSEEN, fewest_scores, points_shift, scores_pass
+from judgefixtures.numbers.statistics import Status, gate_scores
+
+shifts = st.lists(st.sampled_from([number / 18 for number in range(-18, 19)]), min_size=3, max_size=80)
+tolerances = st.floats(0.02, 0.4)
+brief = settings(deadline=None, max_examples=60)
+
+
+@brief
+@given(shifts, tolerances)
+def test_a_decision_agrees_with_its_interval(scores: list[float], tolerance: float) -> None:
+    """A PASS lies within the tolerance with all of its interval, and a FAIL beyond: what is shown is what decides."""
+    found = gate_scores(scores, tolerance)
+    low, high = found.estimate.low, found.estimate.high
+    if found.status is Status.PASS:
+        assert -tolerance < low <= high < tolerance
+    if found.status is Status.FAIL:
+        assert low > tolerance or high < -tolerance
+    shown = points_shift(scores)
+    assert (low, high) == pytest.approx((shown.low, shown.high), abs=1e-12)
+    assert -1 <= low < high <= 1
+
+
+@brief
+@given(shifts, tolerances)
+def test_both_directions_are_one(scores: list[float], tolerance: float) -> None:
+    """Scores with their signs turned are decided alike, and their order says nothing."""
+    found, turned = gate_scores(scores, tolerance), gate_scores([-score for score in reversed(scores)], tolerance)
+    assert turned.status is found.status
+    assert turned.p_pass == pytest.approx(found.p_pass, abs=1e-9)
+    assert turned.estimate.low == pytest.approx(-found.estimate.high, abs=1e-9)
+
+
+@brief
+@given(shifts, tolerances)
+def test_clusters_of_one_pair_change_nothing(scores: list[float], tolerance: float) -> None:
+    """Labels of which every pair has its own leave the decision as it was."""
+    assert gate_scores(scores, tolerance, clusters=range(len(scores))) == gate_scores(scores, tolerance)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 20, 28])
+@pytest.mark.parametrize("score", [0.0, 1 / 18])
+def test_few_equal_scores_do_not_pass(n: int, score: float) -> None:
+    """Pairs that all say the same are no proof where the few that move far may be missing: it says how many are."""
+    found = gate_scores([score] * n, 0.10 if score else 0.05, alpha=0.0179 if score else 0.05)
+    assert found.status is not Status.PASS or n >= FEWEST_SCORES
+    if not score:
+        assert found.status is Status.INCONCLUSIVE
+        assert found.needed_pairs == 29
+
+
+def test_few_pairs_are_named() -> None:
+    """Where the pairs alone are lacking the message says for what, of clusters too."""
+    assert gate_scores([0.0] * 28, 0.05).message == "28 pairs may miss the few that move far: at least 29 are needed"
+    related = gate_scores([0.0] * 80, 0.05, clusters=[number // 4 for number in range(80)])
+    assert related.status is Status.INCONCLUSIVE
+    assert related.message == "20 clusters may miss the few that move far: at least 29 are needed"
+    assert related.needed_pairs == 4 * 29
+    assert gate_scores([0.0] * 120, 0.05, clusters=[number // 4 for number in range(120)]).status is Status.PASS
+    four = gate_scores([0.0] * 80, 0.05, clusters=[number // 20 for number in range(80)])
+    assert (four.status, four.p_pass, four.needed_pairs) == (Status.INCONCLUSIVE, 1.0, None)
+    assert "at least 5 are needed" in four.message
+
+
+def test_a_pair_that_moved_farther_asks_for_more() -> None:
+    """What moved across the whole scale once may do so again: 59 pairs then, and no 40 pass."""
+    scores = [1.0, -1.0] + [0.0] * 998
+    assert gate_scores(scores, 0.05).status is Status.PASS
+    assert fewest_scores(0.05, farthest=1.0) == 59
+    assert gate_scores([0.0] * 40, 0.05, farthest=1.0).status is Status.INCONCLUSIVE
+    assert gate_scores([0.0] * 59, 0.05, farthest=1.0).status is Status.PASS
+
+
+def test_how_many_show_the_few() -> None:
+    """As many pairs as all but a share alpha of the samples show one that moves far in; a stricter level needs more."""
+    for tolerance, alpha in ((0.02, 0.05), (0.05, 0.05), (0.05, 0.0179), (0.10, 0.05)):
+        n = fewest_scores(tolerance, alpha)
+        assert (1 - 2 * tolerance) ** n <= alpha
+        assert n == FEWEST_SCORES or (1 - 2 * tolerance) ** (n - 1) > alpha
+    assert [fewest_scores(0.05, alpha) for alpha in (0.05, 0.0179)] == [29, 39]
+    assert fewest_scores(0.6) == FEWEST_SCORES
+
+
+def test_what_cannot_be_tested() -> None:
+    """Scores out of range, tolerances and levels that are none, and no scores are errors that say what they got."""
+    for wrong, said in (
+        (lambda: gate_scores([1.5], 0.05), "between -1 and 1"),
+        (lambda: gate_scores([], 0.05), "at least one score"),
+        (lambda: gate_scores([0.0], 0.0), "tolerance must lie between 0 and 1"),
+        (lambda: gate_scores([0.0], 0.05, alpha=0.7), "alpha must lie"),
+        (lambda: gate_scores([math.nan], 0.05), "between -1 and 1"),
+        (lambda: gate_scores([0.0], 0.05, farthest=1.5), "farthest must lie"),
+        (lambda: points_shift([0.0], 1.0), "confidence must lie"),
+        (lambda: scores_pass(0, 0.05, 0.1), "n must be at least 1"),
+        (lambda: scores_pass(10, 0.05, -0.1), "noise at least 0"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            wrong()
+
+
+@pytest.mark.parametrize("noise", [0.03, 0.06, 0.08, 0.12])
+@pytest.mark.parametrize("n", [30, 60])
+def test_how_likely_a_pass_is(n: int, noise: float) -> None:
+    """What the preflight says of a judge that is not moved is what comes of simulated ones, about."""
+    rng = np.random.default_rng([n, round(100 * noise)])
+    drawn = np.clip(rng.normal(0, noise, (400, n)), -1, 1)
+    passed = np.mean([gate_scores(scores, 0.05).status is Status.PASS for scores in drawn.tolist()])
+    assert passed == pytest.approx(scores_pass(n, 0.05, noise), abs=0.08)
+
+
+def test_the_benchmark_decides_as_the_gate_does() -> None:
+    """Its limits of all runs at once are those of `gate_scores`, run by run."""
+    scores = benchmark("scores")
+    assert scores.UNSEEN == UNSEEN
+    for number, world in enumerate(scores.WORLDS):
+        points = world.drawn(np.random.default_rng(number), (12, 40))
+        statuses = [gate_scores(row, 0.05).status for row in np.clip(points / 9, -1, 1).tolist()]
+        found = scores.decided(points, 0.05)
+        assert found == (statuses.count(Status.PASS) / 12, statuses.count(Status.FAIL) / 12), world.name
+
+
+@pytest.mark.slow
+def test_how_often_it_errs() -> None:
+    """Rows of the table in docs/statistics.md: at most .06 at the tolerance, and steady judges are decided at 30."""
+    scores = benchmark("scores")
+    assert scores.errors(1000)
+    assert scores.power(1000)
