@@ -821,3 +821,47 @@ def test_slots_of_pairs_are_no_text(tmp_path: Path) -> None:
     path.write_text("{question} {response} {cue} {cue_1}")
     with pytest.raises(JudgeFixturesError, match=r"has \{cue_1\}, a slot of templates for pairs"):
         load_judge(table(template=str(path)))
+
+
+FORTY = SIMULATED.replace('judge = "scores"', 'judge = "faithful"').partition("[tool.judgefixtures.judges.scores]")[
+    0
+] + "".join(
+    f"""
+[tool.judgefixtures.judges.{name}]
+provider = "openai"
+model = "simulated-pointwise-{name}"
+base_url = "{{url}}/v1"
+mode = "pointwise"
+"""
+    for name in ("faithful", "silent", "generous")
+)
+
+
+@pytest.mark.slow
+def test_forty_pairs_decide(project: Project) -> None:
+    """With forty pairs a judge that is not moved PASSes and one that is FAILs, by its scores; VSR gates nothing."""
+    server: Any = project.server  # type: ignore[attr-defined]
+    project.write("pyproject.toml", FORTY.format(url=server.url))
+    project.write("test_cues.py", suite("recency", "provenance"))
+    judges = [word for name in ("faithful", "silent", "generous") for word in ("--judge", name)]
+    chosen = (*judges, "--judge-dataset", "house-close", "--judge-report", "report")
+    said = project.run(*chosen, "--judge-preflight").said
+    assert re.search(r"house-close +recency +3 +40 +29 +score \.05 ", said), said
+    first = project.run(*chosen, "--judge-record", "missing", "--judge-force")
+    rows = {(row["judge"], row["contrast"]): row for row in first.report["contrasts"]}
+    statuses = {key: row["status"] for key, row in rows.items()}
+    assert {statuses[key] for key in rows if key[0] == "faithful"} == {"PASS"}
+    assert statuses["silent", "recency-new-old"] == statuses["silent", "provenance-expert-llm"] == "FAIL"
+    assert statuses["generous", "recency-new-old"] == "PASS"
+    experts = {key for key in rows if key[0] == "generous" and "expert" in key[1]}
+    assert {statuses[key] for key in experts} == {"FAIL"}
+    assert {statuses[key] for key in rows if key[0] == "generous"} - {"FAIL"} == {"PASS"}
+    assert {row["vsr_status"] for row in rows.values()} == {"NOT_APPLICABLE"}
+    for row in rows.values():
+        assert row["n"] == 40
+        assert row["vsr"]["n"] == 40
+        assert row["status"] == row["score_status"] or row["car_status"] == "FAIL"
+        assert row["message"].startswith("score shift ")
+        assert "of verdicts made of scores: shown, the scores are gated" in row["message"]
+    project.write("pyproject.toml", FORTY.format(url=NOWHERE))
+    assert project.run(*chosen).report["contrasts"] == first.report["contrasts"]
