@@ -188,7 +188,8 @@ MOVED: dict[str, tuple[dict[float, float], bool]] = {
     "at the tolerance, noise .7": ({-1: 0.05, 0: 0.475, 1: 0.45, 2: 0.025}, True),
     "at the tolerance, a fifth by 2 or 3": ({0: 0.82, 2: 0.09, 3: 0.09}, True),
     "at the tolerance, a tenth by 4 or 5": ({0: 0.90, 4: 0.05, 5: 0.05}, True),
-    "at the tolerance, one in twenty by 9": ({0: 0.95, 9: 0.05}, True),
+    # Not held to the bounds: of 50 pairs .08 have none that moved, and no gate can see it.
+    "at the tolerance, one in twenty by 9": ({0: 0.95, 9: 0.05}, False),
     "twice the tolerance, noise .5": ({0: 0.225, 1: 0.65, 2: 0.125}, False),
 }
 
@@ -236,20 +237,18 @@ def peeking(_: int) -> Iterator[tuple[str, bool]]:
 def rerecording(runs: int) -> Iterator[tuple[str, bool]]:
     """Yield how often one of several recordings of the same 100 pairs passes, of a judge at its tolerance."""
     times = (1, 2, 3, 5, 10)
-    yield f"| verdicts that are drawn anew | {' | '.join(f'{each}' for each in times)} |", True
-    for fixed in (0.0, 0.5, 0.9):
-        rng = np.random.default_rng(int(10 * fixed))
-        chances = (0.05 / 2 + TOLERANCE, 0.05 / 2, 1 - 0.05 - TOLERANCE)
-        kept = rng.binomial(LOOKS[-1], fixed, runs)
-        same = rng.multinomial(kept, chances)
+    yield f"| verdicts that are drawn anew | flips | {' | '.join(f'{each}' for each in times)} |", True
+    for anew, flips in ((1.0, 0.0), (1.0, 0.05), (1.0, 0.10), (0.5, 0.05), (0.1, 0.05)):
+        rng = np.random.default_rng([int(10 * anew), int(100 * flips)])
+        chances = (flips / 2 + TOLERANCE, flips / 2, 1 - flips - TOLERANCE)
+        again = rng.binomial(LOOKS[-1], anew, runs)
+        same = rng.multinomial(LOOKS[-1] - again, chances)
         passed = np.zeros((runs, times[-1]), dtype=bool)
         for time in range(times[-1]):
-            tables = same + rng.multinomial(LOOKS[-1] - kept, chances)
-            passed[:, time] = [
-                shift_status(n10, n01, LOOKS[-1], ALPHA) is Status.PASS for n10, n01, _ in tables.tolist()
-            ]
+            tables = (same + rng.multinomial(again, chances)).tolist()
+            passed[:, time] = [shift_status(n10, n01, LOOKS[-1], ALPHA) is Status.PASS for n10, n01, _ in tables]
         shares = [passed[:, :each].any(axis=1).mean() for each in times]
-        yield f"| {1 - fixed:.0%} | {' | '.join(f'{share:.3f}' for share in shares)} |", True
+        yield f"| {anew:.0%} | {flips:.0%} | {' | '.join(f'{share:.3f}' for share in shares)} |", True
 
 
 def advised(rng: np.random.Generator, start: int, shift: float, flips: float, rounds: int) -> Ended:

@@ -21,6 +21,7 @@ from judgefixtures.checks.beyond_verdicts import (
 )
 from judgefixtures.checks.columns import ContrastRow, PassRate, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
+from judgefixtures.checks.look_levels import at_last, fewest_of_shift, steps_of
 from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose, of_look
 from judgefixtures.checks.reasons import contradicted, quote_contradictions
@@ -36,7 +37,7 @@ from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.metrics import Measurement, arm_rates, false_alarms, measure, preference, share_of, unjudged
 from judgefixtures.numbers.estimate import Status
-from judgefixtures.numbers.power import Design, smallest_n
+from judgefixtures.numbers.power import Design
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +69,24 @@ class ContrastCheck(AboutContrast):
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        at_least = smallest_n(gate.tolerance(self.family), gate.alpha)
+        at_least = fewest_of_shift(gate, gate.tolerance(self.family))
         alone = by_scores_alone(judge) and not self.contrast.x.edit
         lacking = None if alone else need_of(self.contrast, dataset, pairs, at_least, gate)
-        more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, gate)
+        more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, at_last(gate, pairs))
         return max(filter(None, [lacking, more]), key=lambda need: need.at_least, default=None)
 
     def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design:
         """Return its row of the preflight's table; of an edit the scores and log-odds are shown alone."""
         gate, edited = config.gate(self.family), self.contrast.x.edit
-        least = 0 if edited else fewest_beyond(judge, gate)
+        least = 0 if edited else fewest_beyond(judge, at_last(gate, pairs))
         tolerance, limit = gate.tolerance(self.family), limit_beyond(judge, gate)
         scored = by_scores_alone(judge) and not edited
         n, units = independent(pairs), unit_of(pairs).many
-        if scored:
-            tolerance = gate.score_tolerance
-        return Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored)
+        tolerance = gate.score_tolerance if scored else tolerance
+        design = Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored)
+        if not (steps := steps_of(gate, pairs, None if edited else judge)):
+            return design
+        return replace(design, steps=steps, least_of_shift=fewest_of_shift(gate, tolerance))
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.elementary import check_alpha, check_open, upper_tail
-from judgefixtures.numbers.power import reach_of_pass
+from judgefixtures.numbers.elementary import check_alpha, check_open, lower_tail, upper_tail
 from judgefixtures.numbers.proportions import tango_z
 
 if TYPE_CHECKING:
@@ -151,3 +150,19 @@ def _fewest_to_fail(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
             fewest += 1
         found.append(fewest)
     return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def reach_of_pass(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
+    """Return, for every total number of flips, the most of them that may go one way in a PASS.
+
+    Less than half of the total where no split passes. A flip more one way raises both ends of Tango's interval,
+    so what passes at a total is an interval around its half, and its end moves by at most one per total.
+    """
+    reach, most = [], -1
+    for total in range(n + 1):
+        most += 1
+        while 2 * most >= total and lower_tail(tango_z(tolerance, most, total - most, n)) >= alpha:
+            most -= 1
+        reach.append(most)
+    return tuple(reach)

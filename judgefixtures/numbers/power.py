@@ -16,16 +16,20 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, lower_tail, smallest, z_quantile
+from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, smallest, z_quantile
 from judgefixtures.numbers.estimate import bare
+from judgefixtures.numbers.peeking import Course, Steps, course, reach_of_pass
 from judgefixtures.numbers.points import scores_pass
-from judgefixtures.numbers.proportions import tango_z
 from judgefixtures.numbers.tolerance import LARGEST_ADVICE
 
 # What a good judge is assumed to flip without any bias: by noise, half of it each way.
 FLIP_RATES = (0.05, 0.10)
 # An unbiased judge should get through the whole run this often.
 ENOUGH = 0.8
+# Shifts in every contrast of a run, and one beyond a tolerance: what a green run says of them is told for these.
+SHIFTS, OVER = (0.02, 0.05), 0.10
+NOISE = (0.0, 0.05, 0.10, 0.15, 0.20)
+SELDOM = 0.0001
 SWAPS = Path(__file__).parents[1] / "data" / "swap-power.json"
 
 
@@ -47,31 +51,50 @@ class Design:
     limit: str = ""
     units: str = "pairs"  # what n counts
     scored: bool = False  # the tolerance is of scores, as a share of their scale
+    steps: Steps = ()  # of a gate with looks: of each its pairs and its level; the last one is at n
+    least_of_shift: int = 0  # the fewest pairs with which VSR can PASS at a look; 0: as of one look
 
     @property
     def held_to(self) -> str:
         """The tolerance that the fewest pairs follow from, by its name where that is not VSR's."""
         if self.scored:
             return self.limit or bare(self.tolerance)
-        return (
-            self.limit if self.limit and self.fewest > smallest_n(self.tolerance, self.alpha) else bare(self.tolerance)
-        )
+        return self.limit if self.limit and self.fewest > self._of_shift else bare(self.tolerance)
 
     @property
     def fewest(self) -> int:
         """The fewest pairs with which anything can PASS."""
-        return self.least if self.scored else max(smallest_n(self.tolerance, self.alpha), self.least)
+        return self.least if self.scored else max(self._of_shift, self.least)
+
+    @property
+    def _of_shift(self) -> int:
+        return self.least_of_shift or smallest_n(self.tolerance, self.alpha)
 
     @property
     def family(self) -> str:
         """The family whose contrasts share a line of the table."""
         return self.group or self.contrast.rsplit("-", 2)[0]
 
-    def chance(self, flips: float) -> float:
-        """Return the probability that an unbiased judge with these noise flips PASSes; of scores, with such a noise."""
+    def chance(self, flips: float, shift: float = 0.0) -> float:
+        """Return the probability that a judge with these noise flips PASSes; unbiased, unless it has a true shift.
+
+        Of scores `flips` is their noise, there is no shift, and of looks the last one counts.
+        """
+        if self.n < self.least:
+            return 0.0
         if self.scored:
-            return scores_pass(self.n, self.tolerance, flips, self.alpha) if self.n >= self.least else 0.0
-        return pass_probability(self.n, self.tolerance, flips, alpha=self.alpha) if self.n >= self.least else 0.0
+            return scores_pass(self.n, self.tolerance, flips, self.steps[-1][1] if self.steps else self.alpha)
+        if self.steps:
+            return self.course(flips, shift).passes
+        return pass_probability(self.n, self.tolerance, flips, shift, self.alpha)
+
+    def course(self, flips: float, shift: float = 0.0) -> Course:
+        """Return at which looks such a judge ends; without looks there is one, at all pairs."""
+        return course(self.steps or ((self.n, self.alpha),), self.tolerance, flips, shift)
+
+    def with_pairs(self, n: int) -> Design:
+        """Return the same with more pairs, where it has fewer: beyond the looks that it plans, decided on once."""
+        return replace(self, n=n, steps=(), least_of_shift=0) if n > self.n else self
 
 
 def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
@@ -116,8 +139,8 @@ def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0,
     return _pass_probability(n, tolerance, flips, abs(shift), alpha)
 
 
-def chance(designs: Iterable[Design], flips: float) -> float:
-    """Return the probability that an unbiased judge with these noise flips PASSes all designs.
+def chance(designs: Iterable[Design], flips: float, shift: float = 0.0) -> float:
+    """Return the probability that a judge with these noise flips PASSes all designs; unbiased, unless it has a shift.
 
     The product over the designs: contrasts of one judge count as independent, as they are where only noise
     flips verdicts. Raises ValueError as `pass_probability` does.
@@ -125,7 +148,7 @@ def chance(designs: Iterable[Design], flips: float) -> float:
     >>> round(chance([Design("recency-new-old", "mine", 100, 0.10)] * 20, flips=0.05), 2)
     0.5
     """
-    return math.prod(each.chance(flips) for each in designs)
+    return math.prod(each.chance(flips, shift) for each in designs)
 
 
 def table(designs: Sequence[Design]) -> list[str]:
@@ -172,6 +195,42 @@ def _table(designs: Sequence[Design], few: str, many: str) -> list[str]:
     return lines
 
 
+def whole_run(designs: Sequence[Design]) -> list[str]:
+    """Return what a green run means, in plain words: how often judges that move get through all of it, and one item.
+
+    A line for a judge that moves by less than every tolerance, and one for the most that an item is passed with that is
+    OVER beyond its tolerance. No lines for no designs of verdicts.
+
+    >>> for line in whole_run([Design("recency-new-old", "mine", 100, 0.15)] * 14):
+    ...     print(line)
+    a judge whose VSR is .02 in every contrast gets all 14 green in .91 of runs at 5% flips, .57 at 10%
+    a judge whose VSR is .05 in every contrast gets all 14 green in .15 of runs at 5% flips, .03 at 10%
+    a judge whose VSR is .10 beyond the tolerance passes a contrast in at most .0006 of runs (up to 20% flips)
+    """
+    designs = [each for each in designs if not each.scored]
+    if not designs:
+        return []
+    few, many = FLIP_RATES
+    green = "the one there is" if len(designs) == 1 else f"all {len(designs)}"
+    lines = [
+        f"a judge whose VSR is {bare(shift)} in every contrast gets {green} green in "
+        f"{_rounded(chance(designs, few, shift))} of runs at {few:.0%} flips, "
+        f"{_rounded(chance(designs, many, shift))} at {many:.0%}"
+        for shift in SHIFTS
+        if shift < min(each.tolerance for each in designs)
+    ]
+    kinds = {replace(each, contrast="", dataset="", group="", limit="", units="") for each in designs}
+    most = max(
+        each.chance(flips, each.tolerance + OVER)
+        for each in kinds
+        for flips in NOISE
+        if flips + each.tolerance + OVER <= 1
+    )
+    said = f"at most {bare(round(most, 4), 4)}" if most >= SELDOM else f"less than {bare(SELDOM, 4)}"
+    beyond = f"a judge whose VSR is {bare(OVER)} beyond the tolerance passes a contrast in {said} of runs"
+    return [*lines, f"{beyond} (up to {NOISE[-1]:.0%} flips)"]
+
+
 def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
     """Say how unlikely a PASS of everything is, and how many pairs or which tolerance would make it likely enough.
 
@@ -179,7 +238,7 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
     """
 
     def with_pairs(tens: int) -> float:
-        return chance([replace(each, n=max(each.n, 10 * tens)) for each in designs], flips)
+        return chance([each.with_pairs(10 * tens) for each in designs], flips)
 
     def with_tolerance(hundredths: int) -> float:
         return chance([replace(each, tolerance=max(each.tolerance, hundredths / 100)) for each in designs], flips)
@@ -292,19 +351,3 @@ def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alph
     fewer = total - reach - 1  # n10 must be in total - reach ... reach
     splits = bdtr(reach, total, one_way) - np.where(fewer < 0, 0.0, bdtr(np.maximum(fewer, 0), total, one_way))
     return min(float((totals * splits).sum()), 1.0)
-
-
-@lru_cache(maxsize=256)
-def reach_of_pass(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
-    """Return, for every total number of flips, the most of them that may go one way in a PASS.
-
-    Less than half of the total where no split passes. A flip more one way raises both ends of Tango's interval,
-    so what passes at a total is an interval around its half, and its end moves by at most one per total.
-    """
-    reach, most = [], -1
-    for total in range(n + 1):
-        most += 1
-        while 2 * most >= total and lower_tail(tango_z(tolerance, most, total - most, n)) >= alpha:
-            most -= 1
-        reach.append(most)
-    return tuple(reach)

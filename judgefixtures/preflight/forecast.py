@@ -30,7 +30,7 @@ from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, are_responses_of_pairs, wording_about
 from judgefixtures.material.pairs import Pair, independent, is_of_examples
 from judgefixtures.material.plans import PLAN
-from judgefixtures.numbers.power import Design, aligned, table
+from judgefixtures.numbers.power import Design, aligned, table, whole_run
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects
 from judgefixtures.runs.closest import About
@@ -54,6 +54,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     costs = _costs(run, subjects, recordings)
     lines = [
         *table(designs),
+        *whole_run(designs),
         *dict.fromkeys(_conservative(run, subjects)),
         *dict.fromkeys(_prospects(run, subjects)),
         *_swaps(run, subjects, costs),
