@@ -41,6 +41,8 @@ from judgefixtures.providers.tables import THINKING_KEYS
 from judgefixtures.words.secrets import masked, redacted
 from judgefixtures.words.texts import encodable
 
+REWORDED = "~"  # between a judge's name and that of a wording: no table's name has it
+
 
 class Asker(ABC, Generic[R]):
     """One model, asked with what is made of its answers left open."""
@@ -112,6 +114,11 @@ class Asker(ABC, Generic[R]):
     def decisive(self) -> re.Pattern[bytes] | None:
         """Where an answer states what it decides, if not as a verdict does."""
         return None
+
+    @property
+    def paced_as(self) -> str:
+        """The name whose pace it keeps: a judge and its rewordings are one to a server that limits rates."""
+        return self.name.partition(REWORDED)[0]
 
     @property
     def retries(self) -> int:

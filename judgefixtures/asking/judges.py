@@ -12,20 +12,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.asker import REWORDED, Asker
 from judgefixtures.asking.cut_offs import CutOffError
 from judgefixtures.asking.kinds import Judged, kind_of
+from judgefixtures.asking.pacing import Pace
 from judgefixtures.asking.received import Arm, Reply
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.material.prompts import Template, load_system_prompt, load_template
+from judgefixtures.material.prompts import Template, load_system_prompt, load_template, load_wording, wording_label
 from judgefixtures.providers import Answer, FatalJudgeError, Provider, know_credentials, load_provider
 from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.words.errors import heading
+from judgefixtures.words.errors import JudgeFixturesError, heading
 
 __all__ = ["CutOffError", "FatalJudgeError", "Judge", "Reply", "load_judge"]
 
@@ -35,8 +36,12 @@ class Judge(Judged):
 
     is_comparable = True
 
-    def __init__(self, name: str, table: JudgeTable, template: Template, provider: Provider) -> None:
-        super().__init__(name, table, provider)
+    rewordings: tuple[Judge, ...] = ()  # itself with each of its wordings, in their order; none of them has others
+
+    def __init__(
+        self, name: str, table: JudgeTable, template: Template, provider: Provider, pace: Pace | None = None
+    ) -> None:
+        super().__init__(name, table, provider, pace)
         self.template = template
         self.kind = kind_of(table)(self, provider)
 
@@ -163,4 +168,20 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))
     table = table.answered_by(kind_of(table).schema(table))
-    return Judge(name, table, template, load_provider(table))
+    judge = Judge(name, table, template, load_provider(table))
+    judge.rewordings = tuple(_reworded(judge, each) for each in table.wordings or ())
+    return judge
+
+
+def _reworded(judge: Judge, wording: str) -> Judge:
+    """Return a judge with another wording: in all but its template and its name it is the same, and it keeps its pace.
+
+    The name is that of its recordings, and no table has one like it.
+    """
+    table = judge.table.model_copy(update={"wordings": None})
+    try:
+        template = load_wording(wording, judge.template, table.grade_field)
+    except JudgeFixturesError as error:
+        raise JudgeFixturesError(f"{table.heading} wordings: {error}") from None
+    name = f"{judge.name}{REWORDED}{wording_label(wording)}"
+    return Judge(name, table, template, load_provider(table), judge.pace)

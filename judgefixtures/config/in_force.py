@@ -192,6 +192,7 @@ def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
     """Return the files that a judge is made of, with the keys that name them; built-in templates are none."""
     named = [("template", table.template), ("system_prompt", table.system_prompt or "")]
     named += [("templates", path) for path in (table.templates or {}).values()]
+    named += [("wordings", path) for path in table.wordings or ()]
     return [(key, path) for key, path in named if Path(path).is_absolute()]
 
 

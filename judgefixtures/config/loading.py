@@ -23,7 +23,7 @@ from judgefixtures.config.run_tables import (
 )
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, PLACE, Families, Family, Stands, place_of
-from judgefixtures.material.prompts import LAYOUTS
+from judgefixtures.material.prompts import LAYOUTS, WORDINGS
 from judgefixtures.material.registry import ALONE
 from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
 from judgefixtures.reading.stance import as_read
@@ -280,6 +280,11 @@ def _judge(name: str, tables: Mapping[str, Table], place: Place, folder: Path) -
     if table.templates:
         own = {name: _template_path(path, folder, f"{where}: templates") for name, path in table.templates.items()}
         table = table.model_copy(update={"templates": own})
+    if table.wordings:
+        wordings = [
+            each if each in WORDINGS else _template_path(each, folder, f"{where}: wordings") for each in table.wordings
+        ]
+        table = table.model_copy(update={"wordings": wordings})
     if table.system_prompt:
         path = _path(table.system_prompt, folder, f"{where}: system_prompt")
         table = table.model_copy(update={"system_prompt": str(path)})
@@ -325,6 +330,8 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place)
         inherited.pop("top_logprobs", None)
     if table.get("provider", inherited.get("provider")) != inherited.get("provider"):
         inherited.pop("connection", None)  # another provider's account
+    if table.keys() & {"template", "templates", "mode"}:
+        inherited.pop("wordings", None)  # of the other template
     if "strategy" in table:  # what the other strategy's plans were made with is not meant for this one
         kept = plan_keys(table["strategy"], table.get("provider", inherited.get("provider")))
         inherited = {key: value for key, value in inherited.items() if key not in PLAN_KEYS or key in kept}

@@ -25,6 +25,7 @@ from judgefixtures.words.texts import quote_names
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
+WORDINGS = ("terse", "reordered")  # the rewritings that come with each of ours, below TEMPLATES / "wordings"
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
 OFTEN = ("question", "scale", "pass_label", "fail_label")  # slots that may stand in a template more than once
 PASS_SLOT, FAIL_SLOT = "pass_label", "fail_label"  # by which words a grader is to say that a response passes, or fails
@@ -320,6 +321,73 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
     _check_hidden(text, path)
     _check_slots(text, path, placement, cue_after, layout)
     return Template(path.name, text, mode=mode)
+
+
+def wording_label(wording: str) -> str:
+    """Return what a wording is called: a shipped one by its name, a file by its own without the ending.
+
+    >>> wording_label("terse"), wording_label("prompts/strict.txt")
+    ('terse', 'strict')
+    """
+    return wording if wording in WORDINGS else Path(wording).stem
+
+
+def load_wording(wording: str, own: Template, field: str | None = None) -> Template:
+    """Return a rewriting of a judge's `own` template: a shipped one by name, or the user's by path.
+
+    It is asked without cues, and needs no slots for them; all else that the own template shows it has to show, too.
+    Raises JudgeFixturesError naming what is wrong.
+
+    >>> load_wording("terse", load_template("silent-judge")).text.partition("\\n")[0]
+    'Which response is better overall? Consider correctness and clarity.'
+    """
+    path, layout = Path(wording), LAYOUTS[own.mode]
+    if wording in WORDINGS:
+        reworded = _shipped_wording(wording, own, field or GRADE_FIELD)
+    elif path.suffix == "" and not path.exists():
+        raise JudgeFixturesError(
+            f"there is no wording {wording!r}: {choices(path.name, WORDINGS)}, or the path of a file."
+        )
+    else:
+        text = _read_text(path, "wording")
+        _check_mode(text, path, own.mode)
+        _check_hidden(text, path)
+        _check_slots(text, path, "before", None, layout)
+        reworded = Template(path.name, text, mode=own.mode)
+    _check_wording(reworded, own, wording)
+    return reworded
+
+
+def _shipped_wording(label: str, own: Template, field: str) -> Template:
+    """Return a shipped rewriting of one of our templates, which is what the judge's own one has to be."""
+    if own.name not in LAYOUTS[own.mode].built_in or any(name != "Story" for name, _ in own.variants):
+        raise JudgeFixturesError(
+            f"the wording {label!r} is one of our templates, and {own.name} is a template of your own: write the "
+            "other wording of it into a file, and name that."
+        )
+    text, story = (
+        _naming(field, _read_text(TEMPLATES / "wordings" / f"{own.name}.{label}{of}.txt")) for of in ("", ".story")
+    )
+    return Template(f"{own.name}.{label}", text, (("Story", story),), mode=own.mode)
+
+
+def _check_wording(reworded: Template, own: Template, wording: str) -> None:
+    """Raise JudgeFixturesError for a rewriting that is none, or that shows other things than the own template."""
+    if reworded.text.split() == own.text.split():
+        raise JudgeFixturesError(
+            f"the wording {wording} says the same as the judge's own template, word for word: nothing is reworded. "
+            "Write the prompt in other words, or remove it."
+        )
+    if lacking := [name for name in own.columns if name not in reworded.columns]:
+        raise JudgeFixturesError(
+            f"the wording {wording} lacks {{{lacking[0]}}}, which the judge's own template shows: with less to go by "
+            "it is another question. Put it where it belongs."
+        )
+    if added := [name for name in reworded.columns if name not in own.columns]:
+        raise JudgeFixturesError(
+            f"the wording {wording} has {{{added[0]}}}, which the judge's own template does not show: with more to go "
+            f"by it is another question. Remove it, or write {{{{{added[0]}}}}} for these letters."
+        )
 
 
 def _naming(field: str, text: str) -> str:

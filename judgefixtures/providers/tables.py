@@ -6,6 +6,7 @@ What each provider takes is said in its record and nowhere else; here is what ho
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgefixtures.material.prompts import LAYOUTS, Layout, Mode
+from judgefixtures.material.prompts import LAYOUTS, Layout, Mode, wording_label
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
 from judgefixtures.reading.grades import REASONS, Labels, label_sides
 from judgefixtures.reading.verdicts import folded
@@ -34,6 +35,7 @@ THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 THINKING_KEYS = ("reasoning_effort", "thinking_level", "thinking_budget")
 FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
 ASKING = ("plan-self", "plan-combined")
+WORDING_LABEL = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 PLAN_KEYS = ("plan_temperature", "plan_max_output_tokens", "plan_sees_responses")
 
 
@@ -71,6 +73,19 @@ def _address(value: str) -> str:
     raise ValueError(f"it is no address of a server: {why}")
 
 
+def _apart(wordings: list[str]) -> list[str]:
+    """Return wordings of which no two have one label: each has recordings of its own under it."""
+    labels = [wording_label(each) for each in wordings]
+    if wrong := [each for each in labels if not WORDING_LABEL.fullmatch(each)]:
+        raise ValueError(
+            f"{wrong[0]!r} cannot name recordings: use letters, digits, dot, underscore and hyphen in a file's name"
+        )
+    if twice := [each for each in labels if labels.count(each) > 1]:
+        raise ValueError(f"{twice[0]!r} would name two of them: give each file a name of its own")
+    return wordings
+
+
+Wordings = Annotated[list[Annotated[str, Field(min_length=1)]], AfterValidator(_apart)]
 Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
 Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
 
@@ -136,6 +151,7 @@ class JudgeTable(StrictTable):
     ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
     template: str = ""
     templates: dict[str, Annotated[str, Field(min_length=1)]] | None = Field(None, min_length=1)
+    wordings: Wordings | None = Field(None, min_length=1)
     system_prompt: str | None = Field(None, min_length=1)
     cue_placement: Literal["after", "before"] = "after"
     cue_after: str | None = Field(None, min_length=1)
@@ -305,6 +321,7 @@ class JudgeTable(StrictTable):
 
     @model_validator(mode="after")
     def _what_plans(self) -> Self:
+        _check_wordings(self)
         meant = plan_keys(self.strategy, self.provider)
         for key in sorted(self.model_fields_set & set(PLAN_KEYS)):
             if key in meant:
@@ -406,6 +423,19 @@ class JudgeTable(StrictTable):
     def address(self) -> str | None:
         """The address that the table names: base_url, or Azure's endpoint; None for the provider's own."""
         return self.base_url or (self.connection.endpoint if self.connection is not None else None)
+
+
+def _check_wordings(table: JudgeTable) -> None:
+    """Raise ValueError where a judge has wordings that nobody can ask, or that would not be all that differs."""
+    if table.wordings is None:
+        return
+    if not table.record.is_asked:
+        raise ValueError(f"wordings are asked: nobody can ask a judge of provider {table.provider!r}; remove them")
+    if table.asks_for_plans:
+        raise ValueError(
+            f"wordings: with strategy = {table.strategy!r} each of them would have plans of its own, and these would "
+            'count as wording: remove them, or set strategy = "direct" or "plan-heuristic"'
+        )
 
 
 def _record_named(name: object) -> Record | None:

@@ -89,7 +89,7 @@ class Collector:
         self._asked |= {id(judge): judge, id(asker): asker}
         asker.cut_offs.matter = not options.force
         if options.shared is not None:
-            asker.pace.share(options.shared, asker.name, self._concurrency)
+            asker.pace.share(options.shared, asker.paced_as, self._concurrency)
 
     def _ask(self, judge: Judge, task: Task[R], cassettes: Mapping[str, Cassette], meter: Meter) -> list[tuple[R, ...]]:
         offline = self._desk.is_offline

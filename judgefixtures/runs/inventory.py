@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from judgefixtures.asking.asker import REWORDED
 from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.asking.kinds import Logs, kind_of
 from judgefixtures.checks import Check, checks_of, swap_checks
@@ -28,7 +29,12 @@ class Inventory:
         self._others: dict[tuple[str, str, str | None], tuple[Subject, ...]] = {}  # what -k is to tell apart
 
     def judge(self, name: str) -> Judge:
-        """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
+        """Return a configured judge, or one with a wording of it, made once.
+
+        Raises JudgeFixturesError with the names there are.
+        """
+        if REWORDED in name:
+            return next(each for each in self.judge(name.partition(REWORDED)[0]).rewordings if each.name == name)
         if name not in self._judges:
             self._config.check_judge_files(name)
             judge = load_judge(self._config.judge_table(name).headed(self._config.heading("judges", name)), name)
@@ -114,4 +120,6 @@ class Inventory:
         if (detector := config.detector.judge) is not None:
             # One that was not asked yet: whether it is known what its model takes depends on the process.
             found["detector"]["identity"] = load_judge(config.judge_table(detector), detector).identity
-        return found | {f"judges.{name}": {"ties": config.judge_table(name).counts_ties} for name in judges}
+        return found | {
+            f"judges.{name}": {"ties": config.judge_table(name).counts_ties} for name in judges if REWORDED not in name
+        }
