@@ -156,6 +156,7 @@ NAMED: Mapping[str, str] = {
     "tpr": "TPR",
     "tnr": "TNR",
     "kappa": "kappa",
+    "wording": "wording",
     "plans": "plans",
     "swap": "swap",
     "invalid": "invalid answers",
@@ -164,7 +165,7 @@ NAMED: Mapping[str, str] = {
     "waiver": "waiver",
 }
 # Parts that a sentence about verdicts is about, or that it names itself where verdicts fail as well.
-IN_SENTENCE = ("vsr", "effect", "accuracy", "unmeasured")
+IN_SENTENCE = ("vsr", "effect", "accuracy", "wording", "unmeasured")
 BESIDE = (*IN_SENTENCE, "car")
 
 

@@ -172,6 +172,10 @@ class Check(ABC):
         """Return why there is nothing to check, empty where there is."""
         return ""
 
+    def beside(self, judge: Judge) -> tuple[Judge, ...]:  # noqa: ARG002
+        """Return whom it asks its first arm for the sake of a judge: what they answer stands behind the judge's."""
+        return ()
+
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
         return ()
@@ -190,7 +194,7 @@ class Check(ABC):
 
     @abstractmethod
     def find(self, case: Case, *answers: Answers) -> Finding:
-        """Return what it finds in the answers of its case's judges."""
+        """Return what it finds in the answers of its case's judges, and of whom it asks beside."""
 
     def is_open(self, finding: Finding) -> bool:  # noqa: ARG002
         """Whether the next look is worth asking after what this one found."""

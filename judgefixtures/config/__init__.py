@@ -18,4 +18,5 @@ from judgefixtures.config.run_tables import CanaryTable as CanaryTable
 from judgefixtures.config.run_tables import ControlTable as ControlTable
 from judgefixtures.config.run_tables import GateTable as GateTable
 from judgefixtures.config.run_tables import SwapTable as SwapTable
+from judgefixtures.config.run_tables import WordingTable as WordingTable
 from judgefixtures.providers.tables import JudgeTable as JudgeTable

@@ -84,7 +84,7 @@ class Config(StrictTable):
         if self.dataset_names:
             return self.dataset_names
         sets = house_sets("pairwise" if judge is None else self.judge_table(judge).mode)
-        return sets.close if family in (*self.cues, "repeat", "four-cell") else sets.clear
+        return sets.close if family in (*self.cues, "repeat", "four-cell", "wording") else sets.clear
 
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
@@ -161,6 +161,7 @@ class Config(StrictTable):
         }
         for name, gate in self.family_gates.items():
             above = {key: value for key, value in default.items() if name not in OWN_GATES or key not in NOT_INHERITED}
+            above |= {key: value for key, value in _usual(name).items() if key not in default}
             own = {key: value for key, value in gate.model_dump().items() if value not in (None, above.get(key))}
             found |= {f"gate.{name}": own} if own else {}
         for name, labels in self.cues.items():
@@ -176,6 +177,11 @@ class Config(StrictTable):
     def waiver(self, contrast: str) -> Waiver | None:
         """Return the waiver of a contrast, expired or not, or None."""
         return next((waiver for waiver in self.waivers if waiver.contrast == contrast), None)
+
+
+def _usual(gate: str) -> dict[str, Any]:
+    """Return what the keys of a gate are where its table does not say."""
+    return {key: each.default for key, each in OWN_GATES.get(gate, GateTable).model_fields.items()}
 
 
 def in_ci() -> bool:

@@ -151,8 +151,14 @@ class AgreementTable(GateTable):
         return AgreementLimits(self.min_tpr, self.min_tnr, self.min_accuracy, self.min_kappa)
 
 
+class WordingTable(GateTable):
+    """The [gate.wording] table: by how much other words for the same prompt may flip more than asking again does."""
+
+    wording_tolerance: Share = 0.10
+
+
 # Gates with keys of their own, by name, and what none of them has from [gate]: accuracy of choices is another thing.
-OWN_GATES: Mapping[str, type[GateTable]] = {"agreement": AgreementTable}
+OWN_GATES: Mapping[str, type[GateTable]] = {"agreement": AgreementTable, "wording": WordingTable}
 NOT_INHERITED = ("min_accuracy",)
 
 

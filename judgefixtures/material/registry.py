@@ -41,6 +41,13 @@ REGISTRY = (
         "agreement",
         "with_people:AgreementCheck",
     ),
+    Registered(
+        "judge_wording",
+        "a test of how far other words for the same prompt flip a judge's verdicts; makes no item of one without "
+        "wordings",
+        "wording",
+        "rewording:RewordingCheck",
+    ),
     Registered(SWAP, "a test of judge against --judge-baseline, in accuracy and in the families' contrasts"),
     Registered(
         "judge_plan",

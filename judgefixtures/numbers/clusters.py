@@ -150,6 +150,24 @@ def score_interval(
     return scored_units(values, half_range, clusters).interval(confidence)
 
 
+def share_interval(
+    shares: Sequence[float], confidence: float = 0.90, clusters: Sequence[Hashable] | None = None
+) -> Estimate:
+    """Return the mean of per-pair shares in [0, 1] with the interval of the score test; `clusters` as there.
+
+    What `score_interval` is of scores around 0. For shares of 0 and 1 it is Wilson's. Raises ValueError as
+    `score_test`, and for a share outside [0, 1].
+
+    >>> estimate = share_interval([1.0, 0.0, 0.0, 0.0] * 25)
+    >>> estimate.value, round(estimate.low, 3), round(estimate.high, 3)
+    (0.25, 0.186, 0.327)
+    """
+    found = scored_units([2 * check_number(share, "a share") - 1 for share in shares], 1.0, clusters)
+    on_both = found.interval(confidence)
+    value, low, high = ((end + 1) / 2 for end in (on_both.value, on_both.low, on_both.high))
+    return Estimate(value, low, high, confidence, on_both.n)
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredUnits:
     """Scores in [low, high]: how many units have each sum and size. A unit is a cluster, or a pair: of size 1."""

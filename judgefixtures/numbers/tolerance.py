@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
-from judgefixtures.numbers.clusters import FEWEST_CLUSTERS, ScoredUnits, Totals, counted, decides, scored_units
+from judgefixtures.numbers.clusters import FEWEST_CLUSTERS, ScoredUnits, Totals, counted, decides, scored_units, totals
 from judgefixtures.numbers.elementary import (
     check_alpha,
     check_counts,
@@ -98,6 +98,48 @@ def gate_non_inferiority(
     if status is Status.INCONCLUSIVE:
         message += f"; {advice(needed, n, 'margin', totals, within=within)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
+def gate_excess(
+    excess: Sequence[float],
+    tolerance: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
+) -> GateResult:
+    """Decide whether the mean of per-pair scores in [-1, 1] lies below a tolerance: PASS, FAIL or INCONCLUSIVE.
+
+    On one side of 0 alone: less than nothing is nothing in excess. PASS means that the mean
+    is below the tolerance at level alpha, FAIL that it is above. Raises ValueError as `score_test`, for a
+    tolerance outside (0, 1) and an alpha outside (0, 0.5). Source: the score
+    test; error rates in docs/statistics.md.
+
+    >>> gate_excess([0.0] * 60, 0.10).message
+    'excess 0.00, 90% CI [-.043, .043], tolerance .10: PASS'
+    >>> gate_excess([1.0, 0.0, 0.0] * 40, 0.10).status.value
+    'FAIL'
+    """
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    found, related = scored_units(excess, 1.0, clusters), totals(excess, clusters)
+    estimate, z = found.interval(1 - 2 * alpha), found.z(tolerance)
+    status, p_pass, p_fail = conclude(lower_tail(z), upper_tail(z), alpha, related)
+    message = f"excess {describe(estimate)}{counted(estimate.n, related, units)}, tolerance {bare(tolerance)}: {status}"
+    needed = None
+    if status is Status.INCONCLUSIVE:
+        needed = _pairs_on_one_side(found, tolerance, alpha) if decides(related) else None
+        message += f"; {advice(needed, estimate.n, 'tolerance', related, units=units)}"
+    return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
+def _pairs_on_one_side(found: ScoredUnits, bound: float, alpha: float, power: float = 0.8) -> int | None:
+    """Return how many pairs like these would show on which side of a bound their mean is; None beyond 20 n."""
+    z, n = abs(found.z(bound)), found.pairs
+
+    def power_at(size: int) -> float:
+        return lower_tail(z * math.sqrt(size / n) - z_quantile(1 - alpha))
+
+    return smallest(power_at, power, LARGEST_ADVICE * n)
 
 
 def gate_admission(

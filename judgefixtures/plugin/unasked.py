@@ -27,6 +27,8 @@ OF_PAIRS = (
     "asked of judges of one response alone. -k accuracy asks whether it is right where the better response is known"
 )
 
+WORDED = 'wordings = ["terse", "reordered"]'
+
 
 def unasked(setup: Setup, option: Any) -> Iterator[str]:
     """Yield a line for each judge of one response of which a command names what it is not asked."""
@@ -36,6 +38,10 @@ def unasked(setup: Setup, option: Any) -> Iterator[str]:
     for judge in setup.judge_names:
         who = setup.run.judge(judge)
         families = sorted({each.family for each in checks_of(contrasts) if not each.is_asked(who, ())})
+        if "wording" in families:
+            families.remove("wording")
+            if _is_named("wording", judge, setup, option):
+                yield f"{judge} has no wordings: {who.table.heading} names none, as in {WORDED}"
         if not who.kind.grades:
             if "agreement" in families and _is_named("agreement", judge, setup, option):
                 yield f"{judge} chooses between two responses: agreement with labels is {OF_PAIRS}"

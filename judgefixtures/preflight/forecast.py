@@ -223,6 +223,11 @@ def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Co
     asked: dict[tuple[str, str, Arm], About] = {}
     arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
     arms += [
+        (who.name, each.dataset, run.about(each), each.check.arms[:1])
+        for each in subjects
+        for who in each.check.beside(run.judge(each.judge))
+    ]
+    arms += [
         (judge, dataset, About(about.pool), run.judge(judge).kind.screening)
         for judge, dataset, about, _ in arms
         if judge in about.undecided

@@ -80,6 +80,8 @@ def _apart(wordings: list[str]) -> list[str]:
         raise ValueError(
             f"{wrong[0]!r} cannot name recordings: use letters, digits, dot, underscore and hyphen in a file's name"
         )
+    if "all" in labels:
+        raise ValueError("'all' is what all of them are called together: give the file another name")
     if twice := [each for each in labels if labels.count(each) > 1]:
         raise ValueError(f"{twice[0]!r} would name two of them: give each file a name of its own")
     return wordings

@@ -18,10 +18,12 @@ from judgefixtures.checks.approval import decide_swaps
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
+from judgefixtures.checks.rewording import Reworded, WordingRow
 from judgefixtures.checks.two_arms import Moves
 from judgefixtures.checks.with_people import AgreementCheck, AgreementRow
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of, rows_of_parts
 from judgefixtures.material.pairs import LABELS
+from judgefixtures.measures.excess_flips import ALL
 from judgefixtures.measures.side_by_side import Rights
 from judgefixtures.numbers.statistics import (
     Estimate,
@@ -43,6 +45,7 @@ UNPAIRED = {
     "CAR": "CAR is about the verdicts that moved, and is compared like that of others",
     "kappa": "kappa is no mean of examples, and is compared like that of others",
 }
+FLIPS = "excess flips of other words"
 SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
 ARM = ("judge", "dataset", "condition", "repeat")
 SHOWN_IDS = 5
@@ -152,6 +155,11 @@ class _Side:
             self.scores[moved.judge, moved.dataset, f"VSR of {moved.contrast}"] = moved.moves
         for of in evidence_of(findings, Rights):
             self.scores[of.judge, of.dataset, "accuracy"] = {pair: float(each) for pair, (_, each) in of.right.items()}
+        for worded in rows_of(findings, WordingRow):
+            if worded.wording == ALL and worded.excess_flips is not None:
+                self.estimates[worded.judge, worded.dataset, FLIPS] = worded.excess_flips
+        for flipped in evidence_of(findings, Reworded):
+            self.scores[flipped.judge, flipped.dataset, FLIPS] = flipped.excess
         for with_people in rows_of(findings, AgreementRow):
             if with_people.category == "all":
                 self._compare(with_people, record.judgments)

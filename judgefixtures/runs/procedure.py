@@ -115,7 +115,7 @@ class Procedure:
         if isinstance(found, Finding):
             return found
         check, case = course.check, course.case
-        for judge, answered in zip(case.judges, found, strict=True):
+        for judge, answered in zip((*case.judges, *check.beside(case.judge)), found, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
         return course.controlled(course.looked(check.find(case, *found)))
@@ -197,6 +197,9 @@ class Procedure:
         answers = [
             self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
         ]
+        answers += [
+            self.interviews.answers(judge, case.pairs, check.arms[:1], asking) for judge in check.beside(case.judge)
+        ]
         if check.is_read and (reader := self.desk.config.detector.judge):
             detector = self.inventory.judge(reader)
             read = interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
@@ -235,6 +238,8 @@ class Procedure:
         about, asking = self.narrowing.narrowed(check, case, asking)
         for judge in about.judges:
             posted(partial(self.interviews.answers, judge, about.pairs, self.arms(check, about), asking))
+        for judge in check.beside(about.judge):
+            posted(partial(self.interviews.answers, judge, about.pairs, check.arms[:1], asking))
 
     # --- what an imported judge's log has ---------------------------------------------------------------------
 

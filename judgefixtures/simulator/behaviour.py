@@ -16,7 +16,7 @@ from typing import Any
 from judgefixtures.material.cues import FAMILIES, PLACEBO
 from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
 from judgefixtures.material.published import Labels, experiments
-from judgefixtures.simulator.drawn import SAYS, one_of, uniform
+from judgefixtures.simulator.drawn import SAYS, WORDED, one_of, uniform
 from judgefixtures.simulator.graders import GRADERS, grade, grade_odds, grader_named
 from judgefixtures.simulator.preferences import CLEAR, Known, leans
 from judgefixtures.simulator.shown import SENTENCES, UnreadablePromptError, demanded, shown_alone, unedited
@@ -77,6 +77,7 @@ class SimulatedJudge:
     effect: float | None = None
     # By how much the labels new and expert move it; None: likewise. The verdict is the likelier one, not a draw.
     sureness: float | None = None
+    worded: bool = False  # the words of a prompt turn the choice in some pairs that are not clear
 
 
 def _faithful(_labels: Labels, _content_type: str) -> tuple[int, bool]:
@@ -120,6 +121,7 @@ JUDGES: Mapping[str, SimulatedJudge] = {
     "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
     "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
     "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
+    "simulated-worded": SimulatedJudge(_faithful, worded=True),
     "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
     "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
 }
@@ -179,7 +181,7 @@ def answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, 
     if judge.sureness is not None:
         first = _unsure(seen, judge.sureness) >= 0
     choice = _weakness(judge, seen) or (1 if first else 2)
-    if judge.noise and draw < judge.noise:
+    if (judge.noise and draw < judge.noise) or (judge.worded and _is_turned(seen, prompt)):
         choice = 3 - choice
     reason = _reason(judge, seen, choice, rate, prompt) + (" [simulated]" if published else EXTRAPOLATED)
     if seen.brackets:
@@ -228,6 +230,13 @@ def latent(model: str, prompt: str) -> float | None:
     if judge.sureness is not None:
         return _unsure(seen, judge.sureness)
     return None if judge.effect is None else _swayed(seen.difference, seen.labels, judge.effect)
+
+
+def _is_turned(seen: Seen, prompt: str) -> bool:
+    """Tell whether the words of a prompt turn a choice: whatever stands before the first response, the question too."""
+    title = next(iter(_SECTION.finditer(prompt)), None)
+    head = prompt if title is None else prompt[: title.start()]
+    return abs(seen.difference) < CLEAR and uniform("worded", head) < WORDED
 
 
 def _weakness(judge: SimulatedJudge, seen: Seen) -> int | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from judgefixtures.material.counts import SENTENCE, WORD
 from judgefixtures.material.cues import FAMILIES, PLACEBO
-from judgefixtures.simulator.drawn import SAYS, once, one_of, uniform
+from judgefixtures.simulator.drawn import SAYS, WORDED, once, one_of, uniform
 from judgefixtures.simulator.forms import Form, asked_form
 from judgefixtures.simulator.merits import Merit, earlier, house_texts, merit_of
 from judgefixtures.simulator.preferences import CLEAR
@@ -61,6 +61,7 @@ class Grader:
     # By how much the first label of a family moves the log odds of a pass, and the last one the other way.
     effect: float | None = None
     whim: Whim | None = None
+    worded: bool = False  # the words of a prompt turn the grade of some responses that are not clear
 
 
 def _more(count: Callable[[str], int]) -> Whim:
@@ -82,6 +83,7 @@ GRADERS: Mapping[str, Grader] = {
     "simulated-grader-noisy": Grader(noise=NOISE),
     "simulated-grader-obedient": Grader(obeys=True),
     "simulated-grader-swayed": Grader(effect=0.8),
+    "simulated-grader-worded": Grader(worded=True),
     "simulated-grader-all-pass": Grader(whim=lambda _seen, _draw: True),
     "simulated-grader-all-fail": Grader(whim=lambda _seen, _draw: False),
     "simulated-grader-coin": Grader(whim=lambda _seen, draw: draw < 0.5),
@@ -100,7 +102,7 @@ def grader_named(model: str) -> Grader | None:
     """Return the grader of a name, or None.
 
     >>> grader_named("simulated-grader-planted-30-80")
-    Grader(shift=30, favours='', cites=80, forgives=0, noise=0.0, obeys=False, effect=None, whim=None)
+    Grader(shift=30, favours='', cites=80, forgives=0, noise=0.0, obeys=False, effect=None, whim=None, worded=False)
     """
     planted = PLANTED.fullmatch(model)
     if planted and int(planted[1]) <= MOST and int(planted[2]) <= 100:
@@ -154,7 +156,8 @@ def _passes(grader: Grader, seen: _Seen, draw: float) -> bool:
     odds = _odds(grader, seen)
     if grader.effect is not None:
         return passes_at(odds, draw)
-    return (odds > 0) != (draw < grader.noise and seen.merit.kind != "clear")
+    turned = grader.worded and uniform("worded", seen.shown.head, seen.shown.text) < WORDED
+    return (odds > 0) != ((turned or draw < grader.noise) and seen.merit.kind != "clear")
 
 
 def _odds(grader: Grader, seen: _Seen) -> float:
