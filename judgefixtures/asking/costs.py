@@ -160,6 +160,17 @@ def halved(cost: Cost) -> Cost:
     return replace(cost, usd=None if cost.usd is None else BATCH_SHARE * cost.usd)
 
 
+def scaled(cost: Cost, share: float) -> Cost:
+    """Return what a share of the same calls costs.
+
+    >>> scaled(Cost(10, 900, 100, 0.5), 0.5)
+    Cost(calls=5, input_tokens=450, output_tokens=50, usd=0.25, cached_tokens=0)
+    """
+    counts = (cost.calls, cost.input_tokens, cost.output_tokens, cost.cached_tokens)
+    calls, read, written, cached = (round(count * share) for count in counts)
+    return Cost(calls, read, written, None if cost.usd is None else cost.usd * share, cached)
+
+
 def cost_of(table: JudgeTable, usages: Iterable[Usage]) -> Cost:
     """Return what answered calls cost, by the tokens that the provider counted."""
     calls = list(usages)

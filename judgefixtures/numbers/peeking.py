@@ -97,7 +97,8 @@ def _course(steps: Steps, tolerance: float, flips: float, shift: float, until_pa
     passed, failed = [], []
     for pairs, level in steps:
         if pairs > before:
-            chances = _added(chances, pairs - before, flips / 2 + shift, flips / 2)
+            reached = chances[: pairs + 1, : pairs + 1]
+            reached[...] = _added(reached, pairs - before, flips / 2 + shift, flips / 2)
         before = pairs
         passing, failing = _ends(pairs, tolerance, level, size)
         passed.append(float(chances[passing].sum()))
@@ -121,7 +122,8 @@ def _added(chances: np.ndarray, pairs: int, one_way: float, other_way: float) ->
     stays = max(1 - one_way - other_way, 0.0)
     logs = ways + xlogy(n10, one_way) + xlogy(n01, other_way) + xlogy(kept, stays)
     new = np.where(rest < 0, 0.0, np.exp(np.where(rest < 0, 0.0, logs)))
-    shape = (2 * size, 2 * size)  # so that nothing comes round at the other end
+    # So large that nothing comes round at the other end, and fast to transform.
+    shape = (1 << (2 * size - 1).bit_length(),) * 2
     both = np.fft.irfft2(np.fft.rfft2(chances, shape) * np.fft.rfft2(new, shape), shape)
     return np.maximum(both[:size, :size], 0.0)
 

@@ -211,9 +211,10 @@ def whole_run(designs: Sequence[Design]) -> list[str]:
     if not designs:
         return []
     few, many = FLIP_RATES
-    green = "the one there is" if len(designs) == 1 else f"all {len(designs)}"
+    several = len(designs) > 1
+    green = f"in every contrast gets all {len(designs)} green" if several else "gets its one contrast green"
     lines = [
-        f"a judge whose VSR is {bare(shift)} in every contrast gets {green} green in "
+        f"a judge whose VSR is {bare(shift)} {green} in "
         f"{_rounded(chance(designs, few, shift))} of runs at {few:.0%} flips, "
         f"{_rounded(chance(designs, many, shift))} at {many:.0%}"
         for shift in SHIFTS

@@ -33,6 +33,8 @@ from judgefixtures.material.plans import PLAN
 from judgefixtures.numbers.power import Design, aligned, table, whole_run
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects
+from judgefixtures.preflight.sparing import spared_by_looks
+from judgefixtures.providers import Usage
 from judgefixtures.runs.closest import About
 from judgefixtures.runs.fitting import misplaced
 from judgefixtures.runs.run import Run
@@ -49,7 +51,8 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines of the preflight for what would be checked."""
     every, excused = subjects, {each: _excuse(run, each) for each in subjects}
     subjects = [each for each in subjects if not excused[each]]
-    designs = [design for each in subjects if (design := _design(run, each)) is not None]
+    designed = {each: _design(run, each) for each in subjects}
+    designs = [design for design in designed.values() if design is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
     lines = [
@@ -66,6 +69,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
         *dict.fromkeys(_imported(run, every, excused)),
         *_misplaced(run, costs),
         *_totals(run, costs),
+        *spared_by_looks(run, designed, costs, recordings.usages),
         *_unpriced(run, costs),
         *_shared(run, recordings),
         *_readings(run, subjects),
@@ -359,6 +363,7 @@ class _Recordings:
 
     run: Run
     starts: dict[tuple[str, str], _Start] = field(default_factory=dict)  # by judge and dataset, of what is to be asked
+    usages: dict[tuple[str, str, Arm], list[Usage]] = field(default_factory=dict)  # of what is recorded of each arm
     _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, Planned]] = field(default_factory=dict)
 
     def cost(self, judge_name: str, dataset: str, arm: Arm, about: About) -> Cost:
@@ -374,6 +379,8 @@ class _Recordings:
             known = self.run.interviews.recorded(judge, dataset, arm, pairs, {})
             return most_of(asker.table, judge.kind.prompts(condition, [pair for pair in pairs if pair.id not in known]))
         recorded = self.run.interviews.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+
+        self.usages[judge_name, dataset, arm] = [reply.usage for reply in recorded.values()]
 
         def prompts(some: Sequence[Pair]) -> list[str]:
             return judge.kind.prompts(condition, [pair for pair in some if pair.id not in recorded])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from judgefixtures.asking.costs import Cost, money, most_of
+from judgefixtures.asking.costs import Cost, money, most_of, scaled
 from judgefixtures.checks.candidate import REPEATED, swap_check
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.with_people import label_counts
@@ -154,18 +154,8 @@ def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
         kind, pairs = run.judge(judge).kind, run.about(each).at_most
         if kind.is_asked:
             cost = most_of(kind.asker_of(condition).table, kind.prompts(condition, pairs))
-            total += _scaled(cost, len(pairs), n)
+            total += scaled(cost, max(n / max(len(pairs), 1), 1.0))
     return total
-
-
-def _scaled(cost: Cost, pairs: int, n: int) -> Cost:
-    share = max(n / max(pairs, 1), 1.0)
-    return Cost(
-        round(cost.calls * share),
-        round(cost.input_tokens * share),
-        round(cost.output_tokens * share),
-        None if cost.usd is None else cost.usd * share,
-    )
 
 
 def _flips(run: Run, cells: Sequence[Subject]) -> dict[str, Estimate]:

@@ -1,0 +1,195 @@
+"""How gates with looks end, exactly: held against the gate itself, table by table, and against what the docs say."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+from typing import Any
+
+import pytest
+from scipy.stats import multinomial
+from support.project import REPOSITORY
+
+from judgefixtures.config import GateTable
+from judgefixtures.numbers.peeking import Steps, course, expected
+from judgefixtures.numbers.power import Design, chance, pass_probability, smallest_n, table, whole_run
+from judgefixtures.numbers.statistics import Status, gate_shift
+from judgefixtures.swap.levels import gate_levels, planned_levels
+
+LOOKS = (25, 50, 100)
+STEPS = planned_levels(LOOKS, 100, 0.05)
+PLANNED = Design("recency-new-old", "mine", 100, 0.15, steps=STEPS, least_of_shift=25)
+
+
+@cache
+def status_of(n10: int, n01: int, n: int, tolerance: float, alpha: float) -> Status:
+    """What the gate says of a table."""
+    return gate_shift(n10, n01, n, tolerance, alpha).status
+
+
+def by_tables(steps: Steps, tolerance: float, flips: float, shift: float) -> list[tuple[float, float]]:
+    """PASS and FAIL at each look, by every way in which the pairs of each look can turn out."""
+    p10, p01 = flips / 2 + shift, flips / 2
+    open_tables, before, found = {(0, 0): 1.0}, 0, []
+    for n, level in steps:
+        more, following = n - before, {}
+        for (n10, n01), chance_of in open_tables.items():
+            for k10, k01 in itertools.product(range(more + 1), repeat=2):
+                if k10 + k01 <= more:
+                    chances = [p10, p01, max(1 - p10 - p01, 0.0)]
+                    share = multinomial.pmf([k10, k01, more - k10 - k01], more, chances)
+                    key = (n10 + k10, n01 + k01)
+                    following[key] = following.get(key, 0.0) + chance_of * float(share)
+        ended: dict[Status, float] = dict.fromkeys(Status, 0.0)
+        open_tables, before = {}, n
+        for each, chance_of in following.items():
+            status = status_of(*each, n, tolerance, level)
+            ended[status] += chance_of
+            if status is Status.INCONCLUSIVE:
+                open_tables[each] = chance_of
+        found.append((ended[Status.PASS], ended[Status.FAIL]))
+    return found
+
+
+@pytest.mark.parametrize("steps", [((8, 0.03), (14, 0.04)), ((6, 0.1), (6, 0.1), (9, 0.05)), ((10, 0.05),)])
+def test_every_table_at_every_look(steps: Steps) -> None:
+    """The chances are those of all tables of which gate_shift says PASS or FAIL, without those that ended before."""
+    for flips, shift in ((0.0, 0.0), (0.1, 0.0), (0.2, 0.3), (0.0, 0.7), (0.4, 0.5)):
+        found = course(steps, 0.35, flips, shift)
+        expected_of = by_tables(steps, 0.35, flips, shift)
+        assert list(zip(found.passed, found.failed, strict=True)) == [pytest.approx(each) for each in expected_of]
+
+
+def test_one_look_is_the_gate_that_looks_once() -> None:
+    """With one look the chance of a PASS is that of the fixed design, whichever way the shift is."""
+    for flips, shift in ((0.0, 0.0), (0.05, 0.05), (0.1, -0.15), (0.2, 0.15)):
+        once = course(((100, 0.05),), 0.15, flips, shift)
+        assert once.passes == pytest.approx(pass_probability(100, 0.15, flips, shift), abs=1e-12)
+        assert once.pairs == 100
+
+
+@pytest.mark.parametrize("tolerance", [0.10, 0.15, 0.20])
+@pytest.mark.parametrize("flips", [0.0, 0.02, 0.05, 0.10, 0.20])
+def test_errors_at_the_tolerance(tolerance: float, flips: float) -> None:
+    """A judge that moves by exactly the tolerance passes in at most .055 and fails in at most .065."""
+    found = course(STEPS, tolerance, flips, tolerance)
+    assert found.passes <= 0.055
+    assert found.fails <= 0.065
+
+
+@pytest.mark.parametrize(
+    ("flips", "shift", "pairs", "passes"), [(0, 0, 25, 1.0), (0.02, 0, 36, 1.0), (0.05, 0, 52, 1.0), (0.05, 0.4, 41, 0)]
+)
+def test_steady_judges_end_early(flips: float, shift: float, pairs: int, passes: float) -> None:
+    """A judge that does not move is decided with a quarter of the pairs to a half; so is one that moves far."""
+    found = course(STEPS, 0.15, flips, shift)
+    assert round(found.pairs) == pairs
+    assert found.passes == pytest.approx(passes, abs=0.001)
+
+
+def test_what_looks_cost() -> None:
+    """At a shift of a third of the tolerance they pass .81 where one look passes .87."""
+    assert round(course(STEPS, 0.15, 0.05, 0.05).passes, 2) == 0.81
+    assert round(pass_probability(100, 0.15, 0.05, 0.05), 2) == 0.87
+
+
+@pytest.mark.slow
+def test_peeking_errs_more_with_every_look() -> None:
+    """A judge at the tolerance passes the more often the more looks are taken at .05 each; planned ones hold it."""
+    errors = []
+    for looks in ((100,), (25, 50, 100, 200), tuple(range(30, 401, 10))):
+        steps = tuple((look, 0.05) for look in looks)
+        errors.append(course(steps, 0.15, 0.05, 0.15, until_pass=True).passes)
+    assert [round(each, 2) for each in errors] == [0.04, 0.11, 0.21]
+    assert course(STEPS, 0.15, 0.05, 0.15, until_pass=True).passes < 0.05
+
+
+@pytest.mark.parametrize(
+    ("steps", "tolerance", "flips", "shift"),
+    [
+        ((), 0.15, 0.0, 0.0),
+        (((50, 0.05), (25, 0.05)), 0.15, 0.0, 0.0),
+        (((0, 0.05),), 0.15, 0.0, 0.0),
+        (((25, 0.5),), 0.15, 0.0, 0.0),
+        (((25, 0.05),), 1.0, 0.0, 0.0),
+        (((25, 0.05),), 0.15, 0.9, 0.2),
+        (((25, 0.05),), 0.15, -0.1, 0.0),
+    ],
+)
+def test_impossible_designs_are_refused(steps: Any, tolerance: float, flips: float, shift: float) -> None:
+    """No looks, looks that decrease, levels, tolerances and shares that cannot be are errors."""
+    with pytest.raises(ValueError, match="must"):
+        course(steps, tolerance, flips, shift)
+
+
+def test_the_mean_of_looks() -> None:
+    """It is that of the looks by the chance that each is the last."""
+    assert expected((25, 50, 100), (1.0, 1.0, 1.0)) == 25
+    assert expected((25, 50, 100), (0.0, 0.0, 1.0)) == 100
+
+
+# --- levels --------------------------------------------------------------------------------------------------
+
+
+def test_levels_of_all_planned_pairs_are_those_of_the_gate() -> None:
+    """At the last look they are those of gate_levels, rounded down by half of the last digit of a confidence."""
+    for (_, rounded), level in zip(STEPS, gate_levels(LOOKS, 0.05), strict=True):
+        assert 0 <= level - rounded < 5e-5
+        assert round(1 - 2 * rounded, 4) == pytest.approx(1 - 2 * rounded, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "looks"), [(10, (10,)), (25, (25,)), (30, (25, 30)), (100, LOOKS), (101, (101,)), (400, (400,))]
+)
+def test_looks_are_those_that_there_are_pairs_for(pairs: int, looks: tuple[int, ...]) -> None:
+    """The last look is at all pairs; more than were planned are decided on once, with all of alpha."""
+    found = planned_levels(LOOKS, pairs, 0.05)
+    assert tuple(look for look, _ in found) == looks
+    assert (found[-1][1] == 0.05) == (pairs > 100)
+
+
+# --- a whole run ---------------------------------------------------------------------------------------------
+
+
+def test_a_planned_design_has_the_chances_of_its_looks() -> None:
+    """Its chance is that of any look; with more pairs than it plans it is decided once."""
+    assert PLANNED.chance(0.1) == course(STEPS, 0.15, 0.1).passes
+    assert PLANNED.with_pairs(200).chance(0.1) == pass_probability(200, 0.15, 0.1)
+    assert PLANNED.with_pairs(50) is PLANNED
+    assert PLANNED.fewest == 25 > smallest_n(0.15)
+    assert table([PLANNED])[1].split()[3:6] == ["100", "25", ".15"]
+
+
+def test_what_a_green_run_says() -> None:
+    """Fourteen contrasts at once: the figures of docs/statistics.md, with looks and without."""
+    shipped = [Design("recency-new-old", "mine", 100, 0.15)] * 14
+    assert whole_run(shipped)[:2] == [
+        "a judge whose VSR is .02 in every contrast gets all 14 green in .91 of runs at 5% flips, .57 at 10%",
+        "a judge whose VSR is .05 in every contrast gets all 14 green in .15 of runs at 5% flips, .03 at 10%",
+    ]
+    assert "beyond the tolerance passes a contrast in at most .0006 of runs" in whole_run(shipped)[2]
+    assert "all 14 green in .80 of runs at 5% flips, .36 at 10%" in whole_run([PLANNED] * 14)[0]
+    text = (REPOSITORY / "docs" / "statistics.md").read_text()
+    for shift in (0.0, 0.02, 0.05, 0.08):
+        shares = [chance(each, flips, shift) for each in (shipped, [PLANNED] * 14) for flips in (0.05, 0.10)]
+        cells = " | ".join(f"{share:.2f}".lstrip("0") for share in shares)
+        assert f"| {f'{shift:.2f}'.lstrip('0') if shift else '0'} | {cells} |" in text
+
+
+def test_a_green_run_of_other_designs() -> None:
+    """A shift that is no smaller than a tolerance is not called allowed; one contrast is no "all 1"; none says nothing."""
+    strict = Design("attack-authority", "mine", 200, 0.05)
+    said = whole_run([strict, Design("recency-new-old", "mine", 100, 0.15)])
+    assert [line.split(" in every")[0] for line in said[:1]] == ["a judge whose VSR is .02"]
+    assert len(said) == 2
+    assert "a judge whose VSR is .02 gets its one contrast green" in whole_run([strict])[0]
+    assert len(whole_run([Design("recency-new-old", "mine", 400, 0.02)])) == 1
+    assert "less than .0001" in whole_run([Design("recency-new-old", "mine", 400, 0.15)])[-1]
+    assert whole_run([]) == []
+
+
+def test_the_gate_itself_is_asked() -> None:
+    """A run whose gate is stricter, or less sure, has other levels."""
+    assert (
+        planned_levels([25, 50], 50, GateTable(confidence=0.98).alpha)[0][1] < planned_levels([25, 50], 50, 0.05)[0][1]
+    )

@@ -1,0 +1,111 @@
+"""What the preflight expects of looks: calls, tokens and money beside the bound, of judges without bias."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from support.project import Project
+
+from judgefixtures.simulator.server import SimulatorServer, serving
+
+pytest_plugins = ["pytester"]
+LOOKS = "looks = [25, 50, 100]"
+
+
+def configuration(url: str = "http://127.0.0.1:9/v1", gate: str = LOOKS, pairs: int = 100, more: str = "") -> str:
+    """Return a configuration of a steady judge whose gate has looks."""
+    return f"""
+judge = "ours"
+datasets = ["house-close"]
+pairs = {pairs}
+control = false
+[judges.ours]
+provider = "openai"
+model = "simulated-faithful"
+base_url = "{url}"
+price = {{ input = 1.0, output = 1.0 }}
+[gate]
+{gate}
+{more}
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[SimulatorServer]:
+    """The simulated judges."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, server: SimulatorServer) -> Project:
+    """A repository with the contrasts of recency and provenance."""
+    options = ("-p", "no:cacheprovider", "--judge-config", "judges.toml")
+    project = Project(pytester, configuration, file="judges.toml", options=options, fresh=True, rough=True)
+    project.copy_tests("recency", "provenance")
+    project.configure(f"{server.url}/v1")
+    return project
+
+
+def forecast(project: Project, *options: str) -> str:
+    """Return what a preflight says."""
+    return project.run("--judge-preflight", *options).said
+
+
+def about(said: str) -> list[int]:
+    """Return the calls that are expected: of a judge that never flips, and of one that flips in 5%."""
+    (line,) = [line for line in said.splitlines() if "--judge-until-decided about" in line]
+    return [int(calls) for calls in re.findall(r"about (\d+) calls", line)]
+
+
+def test_expected_calls_stand_beside_the_bound(project: Project) -> None:
+    """Seven contrasts of two arms: 1400 calls at most, a quarter of them if nothing flips, half at 5% flips."""
+    said = forecast(project)
+    assert "ours: at most 1400 calls" in said
+    assert about(said) == [350, pytest.approx(726, abs=14)]
+    assert "no bound, answers as long as they may be" in said
+
+
+def test_without_looks_nothing_is_expected(project: Project) -> None:
+    """A gate that looks once asks for all pairs, and so does one of fewer pairs than its first look."""
+    project.configure("http://127.0.0.1:9/v1", gate="")
+    assert "until-decided about" not in forecast(project)
+    assert "P(all PASS | unbiased): 1.00 at 5% flips, .94 at 10%" in forecast(project)
+
+
+@pytest.mark.slow
+def test_what_is_recorded_prices_the_rest(project: Project, server: SimulatorServer) -> None:
+    """Twenty recorded pairs are left out of both numbers, and the tokens of the rest are as theirs were."""
+    project.configure(f"{server.url}/v1", pairs=20, gate='inconclusive = "warn"')
+    project.run("-k", "recency", "--judge-record", "missing")
+    project.configure(f"{server.url}/v1")
+    said = forecast(project, "-k", "recency")
+    assert "ours: at most 160 calls" in said
+    steady, noisy = about(said)
+    assert steady == 10
+    assert noisy == pytest.approx(104 - 40, abs=2)
+    assert "tokens as in 40 recorded answers" in said
+    least, most = (
+        float(line[1])
+        for line in (re.search(r"about 10 calls.*?\$([\d.]+) if", said), re.search(r"at most 160.*?\$([\d.]+) ", said))
+        if line
+    )
+    assert 0 < least < most * 10 / 160
+
+
+def test_fewest_pairs_follow_from_the_looks(project: Project) -> None:
+    """Twenty pairs pass with one look, and cannot with levels that are shared; the preflight and the item say so."""
+    project.configure("http://127.0.0.1:9/v1", pairs=20)
+    said = forecast(project, "-k", "recency")
+    assert "cannot pass with 20 pairs: 25 are needed" in said
+    project.configure("http://127.0.0.1:9/v1", pairs=20, gate="")
+    assert "cannot pass" not in forecast(project, "-k", "recency")
+
+
+def test_the_run_in_plain_words(project: Project) -> None:
+    """What a green run says of judges that move is computed for the contrasts and the looks of this very run."""
+    assert "a judge whose VSR is .05 in every contrast gets all 7 green in .23 of runs" in forecast(project)
+    project.configure("http://127.0.0.1:9/v1", gate="")
+    assert "a judge whose VSR is .05 in every contrast gets all 7 green in .39 of runs" in forecast(project)
