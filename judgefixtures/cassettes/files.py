@@ -122,6 +122,17 @@ def day(text: Any) -> str:
     return str(text)
 
 
+def plans_in(header: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return with how many pairs what a header is of was planned, time after time; empty where nobody wrote it down.
+
+    Raises ValueError where it says anything else.
+    """
+    found = header.get("planned", ())
+    if not isinstance(found, list | tuple) or not all(type(each) is int and each > 0 for each in found):
+        raise ValueError("planned is not a list of counts")
+    return tuple(found)
+
+
 _of_header = _checked("a header line", lambda value: isinstance(value, str) and value.isprintable())
 # What a line says beside its question and its answer: the key there, what nearly every row has, which is left out, and
 # how it is read.
@@ -303,6 +314,7 @@ class CassetteFile:
             if not isinstance(header["judge"], dict):
                 raise TypeError
             day(header.get("recorded", ""))
+            plans_in(header)
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
             raise CassetteError(

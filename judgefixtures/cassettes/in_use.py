@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, Protocol
 
 from judgefixtures.cassettes.caching import Origins
 from judgefixtures.cassettes.calls import Call, CassetteMissError, Postbox
-from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences, today
+from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences, plans_in, today
 from judgefixtures.cassettes.frozen import changed_fields
 from judgefixtures.material.pairs import Example, Pair, whole
 from judgefixtures.words.commands import quoted
@@ -80,6 +80,7 @@ class Cassette:
     # What changed since the recording was made, where it is that of another judge and other conditions are this one's:
     # then it is what is missing.
     renews: tuple[str, ...] = ()
+    plan: int = 0  # with how many pairs this run was planned; 0: that is not to be kept
     resumed: str = ""  # how many answers of an unfinished `all` the side file held, and since when
     set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
@@ -224,13 +225,28 @@ class Cassette:
         return [pair.id for pair in now if before[pair.id] != pair and before[pair.id].digest == pair.digest]
 
     def header(self) -> dict[str, Any]:
-        """Return the header line: format, names and the judge's identity."""
+        """Return the header line: format, names, the judge's identity, and with how many pairs it was planned.
+
+        Where that is not known of a recording, the pairs that it is asked about now say nothing of the first ones.
+        """
+        planned = {*self.planned, self.plan} - {0} if self.planned or self.asked or self.file.header is None else ()
         return {
             "judgefixtures": FORMAT,
             "dataset": self.dataset,
             "condition": self.condition,
             "judge": dict(self.identity()),
+            **({"planned": sorted(planned)} if planned else {}),
         }
+
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """With how many pairs recordings of this judge were planned before, as far as that is written down.
+
+        More than one number: they have grown. A recording that is replaced by another of the same judge counts.
+        """
+        headers = [file.header for file in (self.older, self.file) if file is not None and file.header is not None]
+        mine = [header for header in headers if not differences(header["judge"], self.identity())]
+        return tuple(sorted({count for header in mine for count in plans_in(header)}))
 
     @property
     def recorded_identity(self) -> Mapping[str, Any]:

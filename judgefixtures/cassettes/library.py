@@ -79,12 +79,14 @@ class Library:
         pairs: Sequence[Pair],
         commands: Callable[[str], str] | None = None,
         among: str | None = None,
+        plan: int = 0,
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
         When the block ends without an error the conditions are complete; with one, what was recorded stays.
         `commands` returns what records whatever the item that asks is about in a mode, for messages. `among` names the
-        judge among whose recordings they are kept, where that is another one.
+        judge among whose recordings they are kept, where that is another one. `plan` is with how many pairs what asks
+        was planned, 0 where that is not to be kept.
         """
         among = among or judge.name
         whole = f"{self.command_start} --judge {among} --judge-dataset {dataset} --judge-record"
@@ -97,6 +99,7 @@ class Library:
             frozen = self._frozen_before(among, dataset)
             opened = {name: self._cassette(judge, among, dataset, name, frozen, commands) for name in conditions}
             for cassette in opened.values():
+                cassette.plan = plan
                 stack.callback(cassette.file.close)
                 judge.adopt(cassette.recorded_identity)
                 cassette.check_identity()

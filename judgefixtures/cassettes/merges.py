@@ -24,6 +24,7 @@ from judgefixtures.cassettes.files import (
     day,
     differences,
     dump,
+    plans_in,
 )
 from judgefixtures.cassettes.frozen import (
     CHOICE_FILE,
@@ -230,6 +231,9 @@ def _joined_headers(path: Path, found: Versions) -> tuple[bytes, Versions]:
             f"pass for the other's: {_keep_one(path)}"
         )
     days = {_day(header) for header in (ours, theirs, base) if header}
+    plans = sorted({*_plans(ours), *_plans(theirs)})
+    if plans != list(_plans(ours)):
+        ours = dump(json.loads(ours) | {"planned": plans})
     if len(days) == 1:
         return ours, found
     # Rows of another day than their header's name it: below a header that names none, each names its own.
@@ -239,6 +243,13 @@ def _joined_headers(path: Path, found: Versions) -> tuple[bytes, Versions]:
 
 def _header(content: bytes) -> bytes:
     return next(_lines_in(content), (0, b""))[1]
+
+
+def _plans(header: bytes) -> tuple[int, ...]:
+    try:
+        return plans_in(json.loads(header))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return ()  # not a header, which is said elsewhere
 
 
 def _day(header: bytes) -> str:

@@ -67,13 +67,16 @@ class Collector:
         meter, retries = Meter(asker.table, self._budget), asker.retries
         with (
             files_noted(self._desk) as opened,
-            library.open(asker, asking.dataset, task.conditions, frozen, asking.command, task.among) as cassettes,
+            library.open(
+                asker, asking.dataset, task.conditions, frozen, asking.command, task.among, asking.plan
+            ) as cassettes,
         ):
             opened += cassettes.values()
             found = Round(self._desk, judge, task, asking, list(cassettes.values()))
             try:
                 replies = self._ask(judge, task, cassettes, meter)
                 found.note_answers(replies)
+                found.warn_of_second_look()
                 return replies
             finally:
                 asking.ledger.retries += asker.retries - retries

@@ -133,7 +133,7 @@ class Interviews:
             condition = detected(told[0].condition, detector.name)
             kept = [judge.shows(pair) for pair in pairs]
             task = Task(reader, asked, [(condition, told[0].repeat)], frozen=kept, among=judge.name)
-            about = replace(asking, what=f"{asking.what} read by {detector.name}", part=True)
+            about = replace(asking, what=f"{asking.what} read by {detector.name}", part=True, plan=0)
             (replies,) = self._collector.collect(detector, task, about)
             said = {pair.id: reading for pair, reading in zip(asked, replies, strict=True)}
             found = found.beside(reader, ((judgment, said[reader.stands_for(judgment.pair)]) for judgment in told))

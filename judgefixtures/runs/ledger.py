@@ -133,6 +133,10 @@ class Asking:
 
     `options` are empty where no test asks.
 
+    `plan` is with how many pairs it was planned, all those that its results may be about; 0 where that is not to be
+    kept. `again`: recordings that were planned with so many pairs at least, and fewer than these, were decided before;
+    0 where no number was a look of its own.
+
     `part`: no more than some pairs of the dataset that other checks may ask about as a whole. `whole` are those that a
     look has the first of: they are all kept beside its recordings, so that a replay knows how many there are.
     """
@@ -145,6 +149,8 @@ class Asking:
     look: str = ""  # the options that ask for what is missing of a look, and for no pair behind it
     start: str = "pytest"
     whole: tuple[Pair, ...] = ()
+    plan: int = 0
+    again: int = 0
 
     def command(self, mode: str) -> str:
         """Return the command that records this in a mode, and nothing else."""

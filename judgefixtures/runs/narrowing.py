@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from judgefixtures.runs.fitting import misplaced
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Asking, Ledger
+from judgefixtures.runs.second_looks import planned
 from judgefixtures.words.errors import JudgeFixturesError
 
 
@@ -42,6 +44,7 @@ class Narrowing:
         """
         if not (pool := self._pool(check, case)):
             about = check.among(case.pairs)
+            asking = planned(asking, check, case) if self._is_own(case) else asking
             return replace(case, pairs=about), replace(asking, part=asking.part or len(about) < len(case.pairs))
         command, chosen = f"{self._desk.options.command} {asking.look or asking.options}", set[str]()
         for judge in case.judges:
@@ -49,7 +52,14 @@ class Narrowing:
             chosen.update(self._closest.of(judge, case.dataset, pool, screen, command))
         pairs = tuple(pair for pair in pool if pair.id in chosen)
         by, screening = f"[datasets.{case.dataset}] closest", case.judge.kind.screening
-        return replace(case, pairs=pairs, chosen_by=by, screening=screening), replace(asking, part=True)
+        case = replace(case, pairs=pairs, chosen_by=by, screening=screening)
+        return case, replace(planned(asking, check, case), part=True)
+
+    def _is_own(self, case: Case) -> bool:
+        """Tell whether a case is about the pairs of its dataset: of pairs that code chose no plan is known."""
+        with contextlib.suppress(JudgeFixturesError):
+            return case.pairs == self._inventory.pairs(case.judge.name, case.dataset)
+        return False
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
@@ -63,7 +73,7 @@ class Narrowing:
         Its answers are no part of the report: a replay takes the choice as it is frozen, and asks for none of them.
         """
         aside = Ledger()
-        about = replace(asking, what="closest", ledger=aside, part=True)
+        about = replace(asking, what="closest", ledger=aside, part=True, plan=0)
         try:
             return self._interviews.answers(judge, pool, judge.kind.screening, about).arms
         finally:

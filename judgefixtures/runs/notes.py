@@ -19,6 +19,7 @@ from judgefixtures.material.diction import wording_about
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger
+from judgefixtures.runs.second_looks import second_look
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,12 @@ class Round:
                 "response id of an earlier answer: a cache before the judge repeats what it said, so that repeats show "
                 f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
             )
+
+    def warn_of_second_look(self) -> None:
+        """Warn where what is decided now was planned with fewer pairs before; a replay warns as the recording does."""
+        before = [count for cassette in self.cassettes for count in cassette.planned]
+        if said := second_look(self.asking, before, wording_about(self.task.pairs).many):
+            self.asking.ledger.warn(f"judge {self.judge.name} on {self.asking.dataset}: {said}")
 
     def note_answers(self, replies: Sequence[Sequence[Received]]) -> None:
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""

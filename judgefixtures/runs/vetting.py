@@ -96,7 +96,7 @@ class Vetting:
             trial, pairs = self._trial(judge, dataset)
             if need := trial.need(judge.name, dataset, pairs, table):
                 raise JudgeFixturesError(f"{need}: {need.remedy}.")
-            about = replace(asking, dataset=dataset, what="control", part=True)
+            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
             answers = self._interviews.answers(judge, pairs, trial.arms, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
