@@ -229,13 +229,15 @@ class Cassette:
 
         Where that is not known of a recording, the pairs that it is asked about now say nothing of the first ones.
         """
-        planned = {*self.planned, self.plan} - {0} if self.planned or self.asked or self.file.header is None else ()
+        planned = list(self.planned)
+        if self.plan > max(planned, default=0) and (planned or self.asked or self.file.header is None):
+            planned.append(self.plan)
         return {
             "judgefixtures": FORMAT,
             "dataset": self.dataset,
             "condition": self.condition,
             "judge": dict(self.identity()),
-            **({"planned": sorted(planned)} if planned else {}),
+            **({"planned": planned} if planned else {}),
         }
 
     @property

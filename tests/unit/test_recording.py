@@ -803,7 +803,7 @@ def test_a_new_pair_alone_is_asked(project: Recorded) -> None:
         name: set(content.splitlines()) for name, content in project.recordings().items() if name.endswith(".jsonl")
     }
     for name, lines in after.items():  # the header says that more pairs are planned now
-        assert {line for line in before[name] if not line.startswith('{"judgefixtures"')} < lines
+        assert {line for line in before[name] if not line.startswith(b'{"judgefixtures"')} < lines
 
 
 @pytest.mark.parametrize("mode", ["missing", "none"])
