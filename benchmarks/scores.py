@@ -18,13 +18,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtri, stdtr
 
 from judgefixtures.numbers.points import FARTHEST, UNSEEN, fewest_scores
-from judgefixtures.numbers.statistics import Status, gate_scores
+from judgefixtures.numbers.statistics import Status, gate_scores, score_test
 
 RANGE, TOLERANCE = 9.0, 0.05
 LIMIT = RANGE * TOLERANCE
+Z = float(ndtri(0.95))
 LEVELS, SIZES = (0.05, 0.0179), (20, 25, 30, 40, 50, 100, 200)
 MOST = 0.06  # what is allowed at .05; of another level the same share more
 
@@ -225,11 +226,26 @@ def _of_clusters(rng: Rng, sizes: Numbers, skewed: bool) -> Status:
     return gate_scores((points / RANGE).tolist(), TOLERANCE, clusters=of.tolist()).status
 
 
+def before(runs: int) -> None:
+    """Print how often a judge that is not moved passed by the score test alone, the gate before this one."""
+    sizes = (50, 60, 80, 100)
+    tell(f"\nPASS not moved by the score test alone, level .05, {runs} runs\n")
+    tell("| noise in points |", *(f"n = {n} |" for n in sizes))
+    tell("|" + "---|" * (len(sizes) + 1))
+    for noise in (0.3, 0.5, 0.7):
+        rng, cells = np.random.default_rng([int(10 * noise), 4]), []
+        for n in sizes:
+            drawn = (normal(0.0, noise)(rng, (runs, n)) / RANGE).tolist()
+            passed = [score_test(row, TOLERANCE) < -Z < Z < score_test(row, -TOLERANCE) for row in drawn]
+            cells.append(shown(float(np.mean(passed))))
+        tell(f"| {noise:g} |", *(f"{cell} |" for cell in cells))
+
+
 def main() -> int:
     """Print the tables; return 1 where one does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20_000)
-    parser.add_argument("--only", choices=["errors", "power", "clusters"])
+    parser.add_argument("--only", choices=["errors", "power", "clusters", "before"])
     asked = parser.parse_args()
     holds = True
     if asked.only in (None, "errors"):
@@ -238,6 +254,8 @@ def main() -> int:
         holds &= power(asked.runs)
     if asked.only in (None, "clusters"):
         clusters(asked.runs // 10)
+    if asked.only in (None, "before"):
+        before(asked.runs // 10)
     return 0 if holds else 1
 
 

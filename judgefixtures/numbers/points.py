@@ -116,7 +116,7 @@ def scores_pass(n: int, tolerance: float, noise: float, alpha: float = 0.05) -> 
     as `fewest_scores`. Source: docs/statistics.md has the simulated ones.
 
     >>> [round(scores_pass(n, 0.05, 0.08), 2) for n in (25, 30, 40)]
-    [0.0, 0.86, 0.96]
+    [0.0, 0.87, 0.97]
     """
     n, least = check_whole(n, "n"), fewest_scores(tolerance, alpha)
     if n < 1 or not 0 <= noise < math.inf:
