@@ -402,8 +402,8 @@ def _title(row: Row) -> str:
 
 
 def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
-    tolerance = row.get("tolerance")
-    band = None if tolerance is None else (-tolerance, tolerance)
+    tolerance, gated = row.get("tolerance"), row.get("vsr_status") != Status.NOT_APPLICABLE
+    band = (-tolerance, tolerance) if tolerance is not None and gated else None
     return charts.strip(_title(row), row["vsr"], axis, band, floor_of(row))
 
 

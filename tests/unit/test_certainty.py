@@ -288,6 +288,10 @@ def test_scores_shift_in_points() -> None:
     part = decide_scores(doubtful, GateTable(), (1, 10))
     assert part.status is Status.INCONCLUSIVE
     assert "not with the 9 invalid pairs at worst" in part.reason
+    few = [Judgment(each.pair, each.condition, without) if n < 2 else each for n, each in enumerate(x)]
+    assert (
+        decide_scores(certainty([few], [x], "chose-first", scale=(1, 10)), GateTable(), (1, 10)).status is Status.PASS
+    )
     no_ties = Reply(Verdict(None, "", "tie"), scores=(6, 6))  # ties = "invalid": the scores are known all the same
     known = certainty([[Judgment(each.pair, each.condition, no_ties) for each in x]], [x], "chose-first", scale=(1, 10))
     assert known.lacking == 0
