@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Choice, Judgment
+from judgefixtures.checks.look_levels import at_last
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, of_look
 from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
@@ -40,7 +41,8 @@ class FourCellCheck(AboutContrast):
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        return need_of(self.contrast, dataset, pairs, smallest_n_of_cells(gate.vsr_tolerance, gate.alpha), gate)
+        at_least = smallest_n_of_cells(gate.vsr_tolerance, at_last(gate, pairs).alpha)
+        return need_of(self.contrast, dataset, pairs, at_least, gate)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the four cells."""
