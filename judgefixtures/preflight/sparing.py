@@ -19,6 +19,7 @@ from judgefixtures.runs.run import Run
 
 Key = tuple[str, str, Arm]  # a judge, a dataset and what is asked
 FLIPS = {"if no verdict flips": 0.0, "at 5% flips": 0.05}  # of a judge without bias
+NOISE = {"if no score moves": 0.0, "at noise of .05 of the scale": 0.05}  # the same where scores are gated alone
 
 
 def spared_by_looks(
@@ -38,11 +39,12 @@ def spared_by_looks(
             keys.setdefault(key[0], []).append(key)
     for judge, missing in keys.items():
         mine = {key: _sharing(run, designs, key) for key in missing}
-        if not any(each and each.steps for sharing in mine.values() for each in sharing):
+        looked = [each for sharing in mine.values() for each in sharing if each is not None and each.steps]
+        if not looked:
             continue
         known = [usage for key, all_of_it in recorded.items() if key[0] == judge for usage in all_of_it if _told(usage)]
         said = []
-        for words, flips in FLIPS.items():
+        for words, flips in (NOISE if all(each.scored for each in looked) else FLIPS).items():
             parts = [
                 scaled(costs[key], _share(sharing, flips, len(recorded.get(key, ())), costs[key].calls))
                 for key, sharing in mine.items()
