@@ -17,7 +17,7 @@ from judgefixtures.runs.ledger import Asking
 from judgefixtures.words.texts import join_names
 
 # Of judges at the tolerance, asked about more pairs until they pass: docs/statistics.md has the table.
-COSTS = "of judges at the tolerance that are asked about more until they pass, .12 do after four looks, .21 after 38"
+COSTS = "of judges at the tolerance that are asked about more until they pass, .11 do after four looks, .21 after 38"
 
 
 def planned(asking: Asking, check: Check, case: Case) -> Asking:
@@ -49,5 +49,5 @@ def second_look(asking: Asking, before: Iterable[int], many: str = OF_PAIRS.many
     return (
         f"{look} at these recordings: they were planned with {join_names(map(str, earlier))} {many} before, and are "
         f"decided on {asking.plan} now. Each look errs as often as one alone may, so that all of them err more often: "
-        f"{COSTS} (simulated). Plan the {many} once, or set [gate] looks, which shares the error among the looks"
+        f"{COSTS}. Plan the {many} once, or set [gate] looks, which shares the error among the looks"
     )

@@ -80,7 +80,7 @@ def test_more_pairs_are_a_second_look(project: Project) -> None:
     (said,) = record(project, 60)
     assert said.startswith("judge ours on house-close: a second look at these recordings: they were planned with 40 ")
     assert "decided on 60 now" in said
-    assert ".12 do after four looks, .21 after 38" in said
+    assert ".11 do after four looks, .21 after 38" in said
     assert planned(project) == [40, 60]
     alone = replayed(project, 60)
     assert json.loads(alone["warnings"]) == [said]
