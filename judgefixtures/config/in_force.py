@@ -144,6 +144,12 @@ class Config(StrictTable):
         return self.family_gates.get(family, self.default_gate)
 
     @property
+    def first_look(self) -> int | None:
+        """The fewest pairs that a gate may decide a contrast with; None where none plans looks."""
+        planned = [gate.looks[0] for gate in (self.default_gate, *self.family_gates.values()) if gate.looks]
+        return min(planned, default=None)
+
+    @property
     def decisive(self) -> dict[str, dict[str, Any]]:
         """Return what results depend on, by table and key as they are written: plain values, of whole tables all keys.
 

@@ -296,13 +296,18 @@ class Procedure:
         return check.repeated(1)
 
     def _with_indifferent(self, judge: Judge, check: Check, case: Case, answers: Answers) -> Answers:
-        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
+        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded.
+
+        Where gates plan looks that is looked up on the first pairs alone, which all contrasts are asked about: of how
+        many more another one is recorded would depend on how it was.
+        """
+        pairs = first(case.pairs, self.desk.config.first_look) if check.takes_looks else case.pairs
         asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
         known: dict[str, Sequence[Judgment]] = {}
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             known[arm_name(condition, repeat)] = (
-                self.interviews.seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
+                self.interviews.seen(judge, case.dataset, pairs, (condition, repeat), answers.plans)
                 if own is None
                 else own
             )

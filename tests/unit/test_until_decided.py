@@ -166,11 +166,7 @@ def test_what_the_looks_are_not_about_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "looks", "words"),
     [
-        (
-            ("--judge-until-decided", "--judge-record", "all"),
-            str([*LOOKS]),
-            "it needs --judge-baseline NAME, and --judge-record missing or none",
-        ),
+        (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]), "it needs --judge-record missing or none"),
         (("--judge-until-decided", "--judge-record", "missing"), "[100]", "looks has one"),
     ],
 )
