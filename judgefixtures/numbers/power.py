@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, smallest, z_quantile
@@ -89,8 +90,17 @@ class Design:
         return pass_probability(self.n, self.tolerance, flips, shift, self.alpha)
 
     def course(self, flips: float, shift: float = 0.0) -> Course:
-        """Return at which looks such a judge ends; without looks there is one, at all pairs."""
-        return course(self.steps or ((self.n, self.alpha),), self.tolerance, flips, shift)
+        """Return at which looks such a judge ends; without looks there is one, at all pairs.
+
+        Of scores `flips` is their noise, and what has passed by a look is what passes at the likeliest one until then:
+        it is more, but how much is not known.
+        """
+        steps = self.steps or ((self.n, self.alpha),)
+        if not self.scored:
+            return course(steps, self.tolerance, flips, shift)
+        passed = list(accumulate((scores_pass(look, self.tolerance, flips, level) for look, level in steps), max))
+        new = tuple(now - then for now, then in zip(passed, [0.0, *passed[:-1]], strict=True))
+        return Course(tuple(look for look, _ in steps), new, (0.0,) * len(steps))
 
     def with_pairs(self, n: int) -> Design:
         """Return the same with more pairs, where it has fewer: beyond the looks that it plans, decided on once."""
