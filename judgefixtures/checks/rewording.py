@@ -222,10 +222,10 @@ def _plain(row: WordingRow, labels: Sequence[str], words: Wording) -> str:
     if flips is None or again is None or excess is None:
         return f"{asked}, {row.judge} gave no {words.said} that can be compared"
     allowed = f"at most {bare(row.tolerance or 0.0)} allowed"
+    flipped = f"{bare(flips.value)} of {words.counted(row.n)} of {row.dataset}"
     return (
-        f"{asked}, {row.judge} gives another {words.says} on {bare(flips.value)} of {words.counted(row.n)} of "
-        f"{row.dataset}, asked again in the same words on {bare(again.value)} (excess {signed(excess.value)}, "
-        f"{allowed}; {reach(excess)})"
+        f"{asked}, {row.judge} gives another {words.says} on {flipped}, asked again in the same words on "
+        f"{bare(again.value)} (excess {signed(excess.value)}, {allowed}; {reach(excess)})"
     )
 
 

@@ -19,7 +19,7 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 
 MODULES = (
     *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "agreement"),
-    *("plan", "swap", "age", "gender", "ethnicity", "education", "framing"),
+    *("wording", "plan", "swap", "age", "gender", "ethnicity", "education", "framing"),
 )
 OF_ONE = tuple(name for name in MODULES if name not in ("position", "accuracy", "plan"))
 SUITE = Path("tests", "judge")

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judgefixtures.config import BUILTIN, AgreementTable, Config, GateTable, build_config, judge_table, load_config
+from judgefixtures.config import (
+    BUILTIN,
+    AgreementTable,
+    Config,
+    GateTable,
+    WordingTable,
+    build_config,
+    judge_table,
+    load_config,
+)
 from judgefixtures.config.places import read_toml
 from judgefixtures.config.run_tables import DatasetTable
 from judgefixtures.material.contrasts import contrasts
@@ -63,7 +72,7 @@ def test_defaults(file: Path) -> None:
     assert set(config.datasets) >= {"house-qa", "house-stories"}
     assert config.cues == FAMILIES
     assert config.default_gate == GateTable()
-    assert config.family_gates == {"agreement": AgreementTable()}
+    assert config.family_gates == {"agreement": AgreementTable(), "wording": WordingTable()}
     assert config.file == str(file)
     assert build_config({}).judges == config.judges
 
@@ -536,7 +545,7 @@ def test_gate_of_an_unknown_family(file: Path) -> None:
     assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == (
         f"{file}: [gate.recensy]: there is no family 'recensy': did you mean \"recency\"? "
         "Accepted: accuracy, age, agreement, attack, citation, confidence, education, ethnicity, formatting, four-cell, "
-        "framing, gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
+        "framing, gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity, wording."
     )
 
 

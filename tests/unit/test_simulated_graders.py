@@ -318,9 +318,9 @@ def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
 
 
 def test_names() -> None:
-    """The built-in tables are the six graders; planted ones are played by their numbers, and only where these can be."""
+    """The built-in tables are the graders; planted ones are played by their numbers, and only where these can be."""
     binary = {name for name, each in build_config({}).judges.items() if each.mode == "binary"}
-    assert binary == {*BUILT_IN}
+    assert binary == {*BUILT_IN, "simulated-grader-worded"}
     assert {*BUILT_IN} < GRADERS.keys() < {*MODELS}
     assert is_played("simulated-grader-planted-50-100")
     assert not [

@@ -8,18 +8,17 @@ from judgefixtures import config
 from judgefixtures.config import run_tables
 from judgefixtures.providers.tables import ConnectionTable
 
-_OWN = {*run_tables.AgreementTable.model_fields, *run_tables.NOT_INHERITED} - {
-    *(run_tables.GateTable.model_fields.keys() - {*run_tables.NOT_INHERITED})
-}
-# The keys that [gate.agreement] has beside those of [gate], and what it has of its own in place of them.
-_AGREEMENT = create_model(
-    "_AGREEMENT",
-    **{
+
+def _own(kind: type[BaseModel]) -> type[BaseModel]:
+    """Return the keys that a [gate.NAME] has beside those of [gate], and what it has of its own in place of them."""
+    shared = run_tables.GateTable.model_fields.keys()
+    fields = {
         name: (field.annotation, field)
-        for name, field in run_tables.AgreementTable.model_fields.items()
-        if name in _OWN
-    },
-)  # type: ignore[call-overload]
+        for name, field in kind.model_fields.items()
+        if name not in shared or (kind is run_tables.AgreementTable and name in run_tables.NOT_INHERITED)
+    }
+    return create_model(f"_{kind.__name__}", **fields)  # type: ignore[call-overload, no-any-return]
+
 
 TABLES: dict[str, type[BaseModel]] = {
     "Top level": run_tables.WholeTable,
@@ -27,7 +26,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[judges.NAME.connection]": ConnectionTable,
     "[datasets.NAME]": run_tables.DatasetTable,
     "[gate] and [gate.FAMILY]": run_tables.GateTable,
-    "[gate.agreement]": _AGREEMENT,
+    "[gate.agreement]": _own(run_tables.AgreementTable),
+    "[gate.wording]": _own(run_tables.WordingTable),
     "[swap]": run_tables.SwapTable,
     "[control]": run_tables.ControlTable,
     "[canary]": run_tables.CanaryTable,
