@@ -53,6 +53,8 @@ cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the re
 		$(RECORD) $(OTHER_GRADERS:%=--judge simulated-grader-%) -k "recency or provenance" || test $$? -eq 1
 	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
 		$(RECORD) $(STAKED_GRADERS:%=--judge simulated-grader-%) -k framing || test $$? -eq 1
+	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
+		$(RECORD) --judge simulated-grader-worded -k wording || test $$? -eq 1
 	$(RUN) cd examples/support-judge && python -m judgefixtures.simulator --port 8080 -- pytest -q \
 		-k "cue or position" --judge candidate --judge production --judge-record all || test $$? -eq 1
 

@@ -117,15 +117,19 @@ def test_every_name_that_is_built_in_stands_there() -> None:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folders of two reports of the shipped recordings: judges of pairs, and one of single responses."""
+def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """The folders of two reports of the shipped recordings: judges of pairs, one of single responses, and one in other words."""
     folder = tmp_path_factory.mktemp("report")
     config = folder / "judge.toml"
     config.write_text(SETTINGS)
     judges = "--judge simulated-candid --judge simulated-verbose-prepared --judge-baseline simulated-gpt-4o"
     how = f"--judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
-    found = folder / "pairs", folder / "responses"
-    runs = ((*judges.split(), "-k", SELECTED), ("--judge", "simulated-grader-silent", "-k", "agreement"))
+    found = folder / "pairs", folder / "responses", folder / "words"
+    runs = (
+        (*judges.split(), "-k", SELECTED),
+        ("--judge", "simulated-grader-silent", "-k", "agreement"),
+        ("--judge", "simulated-grader-worded", "-k", "wording"),
+    )
     for into, asked in zip(found, runs, strict=True):
         shown = pytest_says("-q", *how.split(), *asked, "--judge-report", str(into))
         assert (into / "report.json").exists(), shown
@@ -162,7 +166,7 @@ def fields(row: dict[str, Any], known: set[str], place: str = "") -> Iterator[st
 
 @pytest.mark.slow
 @pytest.mark.whole
-def test_every_field_of_a_report_stands_there(reports: tuple[Path, Path]) -> None:
+def test_every_field_of_a_report_stands_there(reports: tuple[Path, ...]) -> None:
     """Whatever a report of the shipped recordings holds stands there, and what stands there is in it or in the code."""
     seen: dict[str, set[str]] = {}
     known = {heading[1:-1]: set(named(heading)) for heading in SECTIONS if heading.startswith("`")}

@@ -1,0 +1,429 @@
+"""Other words for the same prompt: what is asked, what counts as a flip, what is decided of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from support.asking import table
+from support.benchmarks import benchmark
+from support.project import Project
+from support.server import NOWHERE
+
+from judgefixtures import Run
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.asking.questions import Judgment, Reply
+from judgefixtures.material.contrasts import NO_CUE, Single
+from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.material.prompts import LAYOUTS, WORDINGS, load_template, load_wording
+from judgefixtures.measures.excess_flips import ALL, excess_flips
+from judgefixtures.numbers.clusters import share_interval
+from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.proportions import proportion
+from judgefixtures.numbers.tolerance import gate_excess
+from judgefixtures.reading.grades import parse_grade
+from judgefixtures.reading.scores import parse_score
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.simulator.behaviour import answer
+from judgefixtures.simulator.server import SimulatorServer, serving
+from judgefixtures.words.errors import JudgeFixturesError
+
+pytest_plugins = ["pytester"]
+
+PAIR = Pair("p", "Why is the sky blue?", "Air scatters blue light.", "It reflects the sea.")
+OWN = "Which is better? Say 1 or 2.\n{question}\n{response_1}\n{response_2}\n{cue_1}\n{cue_2}"
+OTHER = "Choose 1 or 2.\n{question}\n{response_1}\n{response_2}"
+EVERY = [(mode, template, label) for mode, each in LAYOUTS.items() for template in each.built_in for label in WORDINGS]
+
+
+# --- the shipped rewritings -----------------------------------------------------------------------------------
+
+
+def verdict_key(mode: str, template: str) -> dict[str, str]:
+    """Return the keys of a judge with a built-in template."""
+    form = next((each for each in LAYOUTS[mode].forms if template.endswith(f"-{each}")), "json")
+    form = "brackets" if template.startswith("mt-bench") else form
+    return {"mode": mode, "verdict": form, "template": template} | ({"ties": "half"} if "ties" in template else {})
+
+
+@pytest.mark.parametrize(("mode", "template", "label"), EVERY)
+def test_a_shipped_rewriting_asks_the_same_in_other_words(mode: str, template: str, label: str) -> None:
+    """It shows what the template shows, in its own slots, for stories too, and is answered in the form that is read."""
+    own = load_template(template, mode=mode)
+    other = load_wording(label, own)
+    for kind in ("Response", "Story"):
+        before, after = own.text_for(kind), other.text_for(kind)
+        assert before.split() != after.split()
+        start = next(mark for mark in ("[Question]", "[Story prompt]", "Question:", "Story prompt:") if mark in before)
+        assert before[before.index(start) :] == after[after.index(start) :]  # what is judged stands below as it did
+        assert ("story" in after.lower()) == (kind == "Story")
+    judge = load_judge(table("openai", NOWHERE, wordings=[label], **verdict_key(mode, template)), "mine")
+    (reworded,) = judge.rewordings
+    model = {"pairwise": "simulated-faithful", "pointwise": "simulated-pointwise-faithful"}.get(mode, "")
+    shown = PAIR if mode == "pairwise" else Example(PAIR.id, PAIR.question, PAIR.response_1)
+    condition = NO_CUE if mode == "pairwise" else Single()
+    if mode == "pointwise":
+        scale, prompt = judge.kind.scale, reworded.template.render_one(shown, PAIR.response_1, scale="1 to 10")
+        assert scale is not None
+        said = answer(model, prompt)
+        assert parse_score(said, judge.table.notation, scale).invalid is None
+        return
+    said = answer(model or "simulated-grader-faithful", reworded.prompt(shown, condition))
+    if mode == "binary":
+        assert parse_grade(said, judge.table.verdict, None, None).invalid is None
+    else:
+        assert parse_verdict(said, judge.table.notation).invalid is None
+
+
+def test_a_wording_is_a_judge_of_its_own() -> None:
+    """`wordings` are no part of the identity; each is the judge in all but its template, its name and its recordings."""
+    plain, worded = (load_judge(table("openai", NOWHERE, **more), "mine") for more in ({}, {"wordings": [*WORDINGS]}))
+    assert plain.identity == worded.identity
+    assert plain.rewordings == ()
+    assert [each.name for each in worded.rewordings] == ["mine~terse", "mine~reordered"]
+    for each in worded.rewordings:
+        assert each.identity["template"]["name"] == f"silent-judge.{each.name.partition('~')[2]}"
+        assert {**each.identity, "template": None} == {**worded.identity, "template": None}
+        assert each.pace is worded.pace
+        assert each.paced_as == "mine"
+        assert each.rewordings == ()
+    assert len({each.identity["template"]["digest"] for each in (worded, *worded.rewordings)}) == 3
+
+
+def test_the_name_of_a_field_is_in_every_wording() -> None:
+    """A grade_field of the judge's is what its rewritings ask for, too."""
+    judge = load_judge(table("openai", NOWHERE, mode="binary", grade_field="passes", wordings=["terse"]), "mine")
+    assert '"passes":' in judge.rewordings[0].template.text
+
+
+# --- what is refused --------------------------------------------------------------------------------------------
+
+
+def refusal(folder: Path, judge: str, wording: str = OTHER, own: str = OWN) -> str:
+    """Return why a configuration with a file of another wording is refused."""
+    (folder / "own.txt").write_text(own)
+    (folder / "other.txt").write_text(wording)
+    file = folder / "judges.toml"
+    file.write_text(f'[judges.mine]\nprovider = "openai"\nmodel = "m"\n{judge}\n')
+    with pytest.raises(JudgeFixturesError) as caught, Run.from_config(file) as run:
+        run.judge("mine")
+    assert "[judges.mine]" in str(caught.value)
+    return str(caught.value)
+
+
+REFUSED = {
+    "a name that there is not": ('wordings = ["ters"]', {}, "there is no wording 'ters': did you mean \"terse\"?"),
+    "a file that there is not": ('wordings = ["none.txt"]', {}, "cannot be read"),
+    "a slot that lacks": (
+        'wordings = ["other.txt"]',
+        {"wording": "Choose.\n{question}\n{response_1}"},
+        "lacks {response_2}: put it where the text belongs",
+    ),
+    "the same text": (
+        'template = "own.txt"\nwordings = ["other.txt"]',
+        {"wording": OWN.replace("\n{question}", "\n\n{question}\n")},
+        "says the same as the judge's own template, word for word",
+    ),
+    "a column less": (
+        'template = "own.txt"\nwordings = ["other.txt"]',
+        {"own": f"{{reference}}\n{OWN}"},
+        "lacks {reference}, which the judge's own template shows",
+    ),
+    "a column more": (
+        'template = "own.txt"\nwordings = ["other.txt"]',
+        {"wording": f"{{reference}}\n{OTHER}"},
+        "has {reference}, which the judge's own template does not show",
+    ),
+    "a column that is the answer": ('wordings = ["other.txt"]', {"wording": f"{{gold}}\n{OTHER}"}, "is never a slot"),
+    "one of another mode": (
+        'wordings = ["other.txt"]',
+        {"wording": "Good?\n{question}\n{response}"},
+        "and the judge's mode is 'pairwise'",
+    ),
+    "a shipped one of one's own template": (
+        'template = "own.txt"\nwordings = ["terse"]',
+        {},
+        "own.txt is a template of your own: write the other wording of it into a file",
+    ),
+    "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' would name two of them"),
+    "a name of a file that is no folder": ('wordings = ["other words.txt"]', {}, "cannot name recordings"),
+    "the name of all of them": ('wordings = ["all.txt"]', {}, "give the file another name"),
+    "none": ("wordings = []", {}, "wordings"),
+    "plans that are written anew": (
+        'strategy = "plan-self"\nwordings = ["terse"]',
+        {},
+        'remove them, or set strategy = "direct" or "plan-heuristic"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("judge", "texts", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_wording_is_refused(tmp_path: Path, judge: str, texts: dict[str, str], why: str) -> None:
+    """Whatever is wrong with a wording is said when the configuration is read: what, of which judge, and what to do."""
+    assert why in refusal(tmp_path, judge, **texts)
+
+
+def test_nobody_asks_an_imported_judge_in_other_words(tmp_path: Path) -> None:
+    """An imported judge takes no wordings; a function of one's own gets the prompt, and does."""
+    file = tmp_path / "judges.toml"
+    file.write_text('[judges.mine]\nprovider = "imported"\nwordings = ["terse"]\n')
+    with pytest.raises(JudgeFixturesError, match="wordings"):
+        Run.from_config(file)
+    judge = load_judge({"provider": "python", "target": "somewhere:function", "wordings": ["terse"]}, "mine")
+    assert [each.name for each in judge.rewordings] == ["mine~terse"]
+
+
+def test_another_template_takes_no_wordings_over(tmp_path: Path) -> None:
+    """`extends` hands wordings on, unless the table has a template of its own: they are rewritings of the other one."""
+    (tmp_path / "own.txt").write_text(OWN)
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        '[judges.a]\nprovider = "openai"\nmodel = "m"\nwordings = ["terse"]\n[judges.b]\nextends = "a"\nmodel = "n"\n'
+        '[judges.c]\nextends = "a"\ntemplate = "own.txt"\n'
+    )
+    with Run.from_config(file) as run:
+        assert [len(run.judge(name).rewordings) for name in "abc"] == [1, 1, 0]
+
+
+# --- what is measured -------------------------------------------------------------------------------------------
+
+
+def arm(said: Sequence[int | None], repeat: int = 0) -> list[Judgment]:
+    """Return judgments that chose these responses: 0 is a tie, None an invalid answer."""
+
+    def verdict(selected: int | None) -> Verdict:
+        if selected is None:
+            return Verdict(None, "", "malformed")
+        return Verdict(selected or None, "So.", tie=selected == 0)  # type: ignore[arg-type]
+
+    return [
+        Judgment(Pair(f"p{number}", "Why?", "So.", "No."), NO_CUE, Reply(verdict(each)), repeat)
+        for number, each in enumerate(said)
+    ]
+
+
+def test_excess_is_what_flips_beyond_the_repeats() -> None:
+    """Per pair the mean of the flips of all wordings less the flip of a repeat, then the mean over pairs; ties half."""
+    own, again = arm([1, 1, 1, 2, 1]), arm([1, 2, 1, 2, 1], 1)
+    every, *each = excess_flips(own, again, {"a": arm([2, 1, 1, 2, 0]), "b": arm([2, 2, 1, 1, 1])})
+    assert [found.wording for found in (every, *each)] == [ALL, "a", "b"]
+    assert list(every.excess.values()) == [1.0, -0.5, 0.0, 0.5, 0.25]
+    assert every.excess_flips is not None
+    assert every.flip_rate is not None
+    assert every.repeat_flip_rate is not None
+    assert every.net_shift is not None
+    assert (every.flip_rate.value, every.repeat_flip_rate.value) == (pytest.approx(2.25 / 5), pytest.approx(0.2))
+    assert every.excess_flips.value == pytest.approx(1.25 / 5)
+    assert every.net_shift.value == pytest.approx((-1 - 0.5 + 0 + 0.5 - 0.25) / 5)
+    assert [found.excess_flips.value for found in each if found.excess_flips] == pytest.approx([0.1, 0.4])
+
+
+def test_an_invalid_answer_may_have_gone_any_way() -> None:
+    """It is out of the estimate, counted, and between the least and the most that the excess may be."""
+    every, _ = excess_flips(arm([1, 1, None]), arm([1, 1, 1], 1), {"a": arm([None, 2, 1])})
+    assert (every.n, every.invalid, every.excess) == (1, 2, {"p1": 1.0})
+    assert (every.least, every.most) == ((0.0, 1.0, 0.0), (1.0, 1.0, 0.0))
+    nothing, _ = excess_flips(arm([None]), arm([None], 1), {"a": arm([None])})
+    assert (nothing.n, nothing.excess_flips) == (0, None)
+    with pytest.raises(ValueError, match="must be a wording"):
+        excess_flips(arm([1]), arm([1]), {})
+
+
+def test_a_share_is_wilsons() -> None:
+    """Of shares of 0 and 1 the interval is Wilson's; of others it lies within 0 and 1; errors name the share."""
+    found, wilson = share_interval([1.0] * 9 + [0.0] * 31), proportion(9, 40)
+    assert (found.value, found.low, found.high) == pytest.approx((wilson.value, wilson.low, wilson.high), abs=1e-6)
+    assert 0 <= share_interval([0.5, 0.25]).low < share_interval([0.5, 0.25]).high <= 1
+    with pytest.raises(ValueError, match="must lie between"):
+        share_interval([1.5])
+
+
+# --- what is decided --------------------------------------------------------------------------------------------
+
+
+def test_the_gate_has_one_side() -> None:
+    """A judge that flips less with other words than from run to run passes; one in between is told how many it takes."""
+    assert gate_excess([-1.0, 0.0] * 30, 0.10).status is Status.PASS
+    between = gate_excess([1.0] * 6 + [0.0] * 54, 0.15)
+    assert (between.status, between.needed_pairs is not None) == (Status.INCONCLUSIVE, True)
+    assert "would settle it" in between.message
+    few = gate_excess([0.0] * 40, 0.10, clusters=[number // 10 for number in range(40)])
+    assert few.status is Status.INCONCLUSIVE
+    assert "4 clusters decide nothing" in few.message
+    with pytest.raises(ValueError, match="tolerance"):
+        gate_excess([0.0], 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flips", [0.02, 0.05, 0.10, 0.20])
+def test_noise_is_no_wording(flips: float) -> None:
+    """A judge that words do not move FAILs in at most .05, however much it flips by itself."""
+    for pairs in (60, 200):
+        assert benchmark("wording").decisions(pairs, flips, 0.0, 400, alike=True)[1] <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alike", [True, False])
+def test_twenty_points_are_found(alike: bool) -> None:
+    """Of 20 points in excess 200 pairs and three wordings make a FAIL in at least .80; noise of 5% is allowed for."""
+    for flips in (0.0, 0.05):
+        assert benchmark("wording").decisions(200, flips, 0.20, 400, alike=alike)[1] >= 0.80
+
+
+# --- through pytest ---------------------------------------------------------------------------------------------
+
+
+def configuration(url: str, pairs: int = 60) -> str:
+    """Return a configuration with judges that go by the words of their prompt, and others that do not."""
+    return f"""
+pairs = {pairs}
+[judges.calm]
+provider = "openai"
+model = "simulated-faithful"
+base_url = "{url}"
+wordings = ["terse", "reordered", "strict.txt"]
+[judges.worded]
+extends = "calm"
+model = "simulated-worded"
+[judges.calm-grader]
+provider = "openai"
+model = "simulated-grader-faithful"
+base_url = "{url}"
+mode = "binary"
+wordings = ["terse", "reordered"]
+[judges.worded-grader]
+extends = "calm-grader"
+model = "simulated-grader-worded"
+[judges.points]
+provider = "openai"
+model = "simulated-pointwise-faithful"
+base_url = "{url}"
+mode = "pointwise"
+wordings = ["terse"]
+[judges.without]
+provider = "openai"
+model = "simulated-faithful"
+base_url = "{url}"
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[SimulatorServer]:
+    """The simulated judges."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, server: SimulatorServer) -> Project:
+    """A repository with the shipped test of wordings."""
+    options = ("-p", "no:cacheprovider", "--judge-config", "judges.toml")
+    project = Project(pytester, configuration, file="judges.toml", options=options, rough=True)
+    project.copy_tests("wording")
+    project.write(
+        "strict.txt",
+        'Pick one, as JSON: {"selected_response": 1}\nQuestion:\n{question}\n'
+        "Response 1:\n{response_1}\nResponse 2:\n{response_2}",
+    )
+    project.configure(f"{server.url}/v1")
+    return project
+
+
+def asked(*judges: str) -> list[str]:
+    """Return the options that select judges."""
+    return [word for judge in judges for word in ("--judge", judge)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("judge", "dataset", "status", "calls"),
+    [
+        ("calm", "house-close", "PASS", 60 * 5),
+        ("worded", "house-close", "FAIL", 60 * 5),
+        ("calm-grader", "house-answers", "PASS", 60 * 4),
+        ("worded-grader", "house-answers", "FAIL", 60 * 4),
+        ("points", "house-close", "PASS", 60 * 2 * 3),
+    ],
+)
+def test_a_recorded_judge_is_found_out(
+    project: Project, server: SimulatorServer, judge: str, dataset: str, status: str, calls: int
+) -> None:
+    """One that words move FAILs, one that they do not PASSes at 60; every wording is asked once, and replays."""
+    chosen = [*asked(judge), "--judge-dataset", dataset]
+    before = project.run(*chosen, "--judge-preflight")
+    assert f"{judge}~terse: at most {120 if judge == 'points' else 60} calls" in before.said
+    recorded = project.run(*chosen, "--judge-record", "missing", "--judge-report", "report")
+    assert server.requests == calls
+    rows = recorded.report["wordings"]
+    assert rows[0]["wording"] == "all"
+    assert (rows[0]["status"], rows[0]["n"], rows[0]["tolerance"]) == (status, 60, 0.1)
+    assert {row["status"] for row in rows[1:]} == {"NOT_APPLICABLE"}
+    assert (rows[0]["excess_flips"]["value"] > 0.2) == (status == "FAIL")
+    assert rows[0]["repeat_flip_rate"]["value"] == 0
+    assert f"{status}: asked the same in other words (" in recorded.said
+    project.configure("http://127.0.0.1:9/v1")
+    kept = (project.path / "report" / "judgments.jsonl").read_bytes()
+    for workers in ([], ["-n", "2"]):
+        again = project.run(*chosen, "--judge-report", "report", *workers)
+        assert again.report["wordings"] == rows
+        assert (project.path / "report" / "judgments.jsonl").read_bytes() == kept
+    assert server.requests == calls
+
+
+def test_no_other_judge_has_an_item(project: Project) -> None:
+    """A judge without wordings makes no item, and a run that names them says so in a line."""
+    assert project.ids(*asked("without", "calm"), "--judge-dataset", "house-close") == [
+        "test_wording.py::test_wording[calm-house-close-wording]"
+    ]
+    ran = project.run(*asked("without"), "-k", "wording", "--judge-dataset", "house-close")
+    assert 'without has no wordings: [judges.without] names none, as in wordings = ["terse", "reordered"]' in ran.said
+
+
+def test_answers_that_nobody_reads_are_an_error(tmp_path: Path) -> None:
+    """Where a wording demonstrably brings invalid answers the item is an ERROR that names it, and no FAIL."""
+    (tmp_path / "words.py").write_text(
+        "import json\n\n\ndef judge(prompt):\n"
+        "    return 'neither' if prompt.startswith('Which') else json.dumps({'selected_response': 1, 'reason': 'So.'})\n"
+    )
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        'control = false\npairs = 30\n[judges.mine]\nprovider = "python"\ntarget = "words:judge"\n'
+        'wordings = ["terse", "reordered"]\n'
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path))
+        with Run.from_config(file, record="missing") as run:
+            found = run.gate("wording", judge="mine", dataset="house-close")
+    assert found.status is Status.ERROR
+    assert "30 of 30 answers in the wording terse are invalid" in found.text
+    assert [part.name for part in found.decided_by] == ["invalid"]
+
+
+def test_what_cannot_pass_is_not_paid_for(tmp_path: Path) -> None:
+    """With too few pairs for the tolerance nothing is asked, and the message says how many are needed."""
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        'control = false\npairs = 20\n[judges.mine]\nprovider = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"'
+        '\nwordings = ["terse"]\n'
+    )
+    with Run.from_config(file, record="missing") as run:
+        found = run.gate("wording", judge="mine", dataset="house-close")
+    assert found.status is Status.ERROR
+    assert "cannot pass wording_tolerance 0.1, not even without any flip: at least 25 are needed" in found.text
+
+
+def test_two_reports_are_compared(project: Project, server: SimulatorServer) -> None:
+    """`report compare` sets the excess of two reports against each other, pair by pair."""
+    project.configure(f"{server.url}/v1", pairs=30)
+    for folder, model in (("old", "simulated-grader-faithful"), ("new", "simulated-grader-worded")):
+        text = configuration(f"{server.url}/v1", pairs=30).replace("simulated-grader-faithful", model)
+        project.write("judges.toml", f"control = false\n{text}")
+        project.run(*asked("calm-grader"), "--judge-record", "all", "--judge-report", folder)
+    done = project.pytester.run("python", "-m", "judgefixtures", "report", "compare", "old", "new")  # type: ignore[union-attr]
+    assert "excess flips of other words" in done.stdout.str()
+    assert "same" in done.stdout.str()
+    assert done.ret == 1
+    rows = json.loads((project.path / "new" / "report.json").read_text())["wordings"]
+    assert rows[0]["n"] == 30
