@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.asker import REWORDED, Asker
 from judgefixtures.asking.costs import halved, most_of
 from judgefixtures.asking.questions import Way
 from judgefixtures.batches import load_batches
@@ -246,7 +246,7 @@ class Mail:
                 continue
             why = (
                 "this run asks that judge nothing"
-                if sent.judge in self.judges
+                if sent.judge.partition(REWORDED)[0] in self.judges
                 else "no judge of that name is configured any more. One of that name collects them"
             )
             where = sent.batch or "a batch whose id is not known"

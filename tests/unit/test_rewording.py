@@ -15,6 +15,7 @@ from support.server import NOWHERE
 from judgefixtures import Run
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
+from judgefixtures.config import build_config
 from judgefixtures.material.contrasts import NO_CUE, Single
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.material.prompts import LAYOUTS, WORDINGS, load_template, load_wording
@@ -302,6 +303,9 @@ model = "simulated-pointwise-faithful"
 base_url = "{url}"
 mode = "pointwise"
 wordings = ["terse"]
+[judges.marked]
+extends = "points"
+pass_mark = 6
 [judges.without]
 provider = "openai"
 model = "simulated-faithful"
@@ -345,6 +349,7 @@ def asked(*judges: str) -> list[str]:
         ("calm-grader", "house-answers", "PASS", 60 * 4),
         ("worded-grader", "house-answers", "FAIL", 60 * 4),
         ("points", "house-close", "PASS", 60 * 2 * 3),
+        ("marked", "house-answers", "PASS", 60 * 3),
     ],
 )
 def test_a_recorded_judge_is_found_out(
@@ -379,6 +384,34 @@ def test_no_other_judge_has_an_item(project: Project) -> None:
     ]
     ran = project.run(*asked("without"), "-k", "wording", "--judge-dataset", "house-close")
     assert 'without has no wordings: [judges.without] names none, as in wordings = ["terse", "reordered"]' in ran.said
+
+
+def test_nothing_but_scores_is_not_applicable(project: Project) -> None:
+    """Of a judge that scores examples without a mark nothing can flip: the item says so, and nothing is asked."""
+    ran = project.run(*asked("points"), "--judge-dataset", "house-answers", "--judge-record", "missing", "-rs")
+    assert ran.parseoutcomes() == {"skipped": 1}
+    assert "points gives scores alone about house-answers: no verdict can flip; set pass_mark" in ran.said
+
+
+def test_the_tolerance_is_a_key_of_its_own() -> None:
+    """wording_tolerance stands in [gate.wording] alone; a report's settings have it where it is not as usual."""
+    assert "gate.wording" not in build_config({}).decisive
+    set_apart = build_config({"gate": {"confidence": 0.8, "wording": {"wording_tolerance": 0.2}}})
+    assert set_apart.decisive["gate.wording"] == {"wording_tolerance": 0.2}
+    assert set_apart.gate("wording").confidence == 0.8
+    with pytest.raises(JudgeFixturesError, match=r"wording_tolerance is a key of \[gate.wording\] alone"):
+        build_config({"gate": {"wording_tolerance": 0.2}})
+
+
+def test_batches_bring_the_wordings_too(project: Project, server: SimulatorServer) -> None:
+    """--judge-batch posts the judge's own questions and those of every wording at once, and collects all of them."""
+    project.configure(f"{server.url}/v1", pairs=30)
+    chosen = [*asked("worded-grader"), "--judge-record", "missing", "--judge-batch"]
+    sent = project.run(*chosen)
+    for name in ("worded-grader", "worded-grader~terse", "worded-grader~reordered"):
+        assert f"sent: {name}: " in sent.said
+    collected = project.run(*chosen, "--judge-report", "report")
+    assert collected.report["wordings"][0]["status"] == "FAIL"
 
 
 def test_answers_that_nobody_reads_are_an_error(tmp_path: Path) -> None:
