@@ -26,7 +26,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.excess_flips import ALL, ExcessFlips, excess_flips
 from judgefixtures.measures.metrics import by_cluster
 from judgefixtures.measures.validity import too_many_invalid
-from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, signed
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, several, signed
 from judgefixtures.numbers.power import smallest_n
 from judgefixtures.numbers.tolerance import gate_excess
 from judgefixtures.words.records import where_any
@@ -169,7 +169,7 @@ def decide_wording(
     PASS where the excess is below the tolerance, FAIL where it is above, both at worst: whatever the invalid answers
     would have been. Demonstrably too many of these in an arm, by its wording's label, are an ERROR.
     """
-    tolerance, related = gate.wording_tolerance, measured.all_labels
+    tolerance = gate.wording_tolerance
     row = replace(row, tolerance=tolerance)
     for label, arm in arms.items():
         invalid = [(judgment, float(judgment.selected is None)) for judgment in arm]
@@ -182,23 +182,22 @@ def decide_wording(
         part = Part("unmeasured", Status.INCONCLUSIVE, "nothing has valid answers in two wordings: INCONCLUSIVE")
         return replace(row, status=part.status, message=part.reason), part
     found = gate_excess(list(measured.excess.values()), tolerance, gate.alpha, measured.labels)
-    status = _at_worst(found, measured, gate, related)
+    status = _at_worst(found, measured, gate)
     said = found.message
     if status is not found.status:
-        said = (
-            f"{said.removesuffix(str(found.status))}{status}: {measured.invalid} invalid answers may have gone any way"
-        )
+        unread = several(measured.invalid, "invalid answer")
+        said = f"{said.removesuffix(str(found.status))}{status}: {unread} may have gone any way"
     reason = f"{row.message}; {said}"
     part = Part("wording", status, reason, estimate=found.estimate, allowed=(None, tolerance))
     return replace(row, status=status, message=reason, needed_pairs=found.needed_pairs), part
 
 
-def _at_worst(found: GateResult, measured: ExcessFlips, gate: WordingTable, related: Sequence[object] | None) -> Status:
+def _at_worst(found: GateResult, measured: ExcessFlips, gate: WordingTable) -> Status:
     """Return the status that holds whatever the invalid answers would have been."""
     if not measured.invalid or found.status is Status.INCONCLUSIVE:
         return found.status
     worst = measured.most if found.status is Status.PASS else measured.least
-    at_worst = gate_excess(worst, gate.wording_tolerance, gate.alpha, related).status
+    at_worst = gate_excess(worst, gate.wording_tolerance, gate.alpha, measured.all_labels).status
     return found.status if at_worst is found.status else Status.INCONCLUSIVE
 
 

@@ -414,6 +414,28 @@ def test_batches_bring_the_wordings_too(project: Project, server: SimulatorServe
     assert collected.report["wordings"][0]["status"] == "FAIL"
 
 
+def test_one_invalid_answer_may_undo_a_pass(tmp_path: Path) -> None:
+    """What 25 pairs without a flip would pass is INCONCLUSIVE where one of them might have flipped, and says so."""
+    pairs = [{"id": f"p{n}", "question": f"Question {n}?", "response_1": "So.", "response_2": "No."} for n in range(26)]
+    (tmp_path / "own.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
+    (tmp_path / "once.py").write_text(
+        "import json\n\n\ndef judge(prompt):\n"
+        "    unread = prompt.startswith('Which') and 'Question 7?' in prompt\n"
+        "    return 'neither' if unread else json.dumps({'selected_response': 1, 'reason': 'So.'})\n"
+    )
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        'control = false\n[datasets.own]\npath = "own.jsonl"\n[judges.mine]\nprovider = "python"\n'
+        'target = "once:judge"\nwordings = ["terse"]\n'
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path))
+        with Run.from_config(file, record="missing") as run:
+            found = run.gate("wording", judge="mine", dataset="own")
+    assert found.status is Status.INCONCLUSIVE
+    assert "INCONCLUSIVE: 1 invalid answer may have gone any way" in found.text
+
+
 def test_answers_that_nobody_reads_are_an_error(tmp_path: Path) -> None:
     """Where a wording demonstrably brings invalid answers the item is an ERROR that names it, and no FAIL."""
     (tmp_path / "words.py").write_text(
