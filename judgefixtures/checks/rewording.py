@@ -115,7 +115,9 @@ class RewordingCheck(Alone):
         outcome: Outcome = "passed" if self.alone else "chose-first"
         every = excess_flips(first, second, arms, outcome, gate.confidence)
         rows = [_row(case, each) for each in every]
-        decided, part = decide_wording(every[0], rows[0], {"": (*first, *second), **arms}, gate)
+        runs = {"in its own words": first, "in its own words, asked again,": second}
+        runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
+        decided, part = decide_wording(every[0], rows[0], runs, gate)
         evidence = Reworded(judge=case.judge.name, dataset=case.dataset, excess=every[0].excess)
         parts = deciding([part], part.status)
         return finding_of(
@@ -162,20 +164,19 @@ def _row(case: Case, measured: ExcessFlips) -> WordingRow:
 
 
 def decide_wording(
-    measured: ExcessFlips, row: WordingRow, arms: Mapping[str, Sequence[Judgment]], gate: WordingTable
+    measured: ExcessFlips, row: WordingRow, runs: Mapping[str, Sequence[Judgment]], gate: WordingTable
 ) -> tuple[WordingRow, Part]:
     """Return the row of all wordings with what is decided of it, and the part that decides.
 
     PASS where the excess is below the tolerance, FAIL where it is above, both at worst: whatever the invalid answers
-    would have been. Demonstrably too many of these in an arm, by its wording's label, are an ERROR.
+    would have been. Demonstrably too many of these in one of the runs, by what it was asked in, are an ERROR.
     """
     tolerance = gate.wording_tolerance
     row = replace(row, tolerance=tolerance)
-    for label, arm in arms.items():
+    for asked, arm in runs.items():
         invalid = [(judgment, float(judgment.selected is None)) for judgment in arm]
         count = sum(judgment.selected is None for judgment in arm)
         if excess := too_many_invalid(count, len(arm), gate, by_cluster(arm)(invalid)):
-            asked = f"in the wording {label}" if label else "in its own words"
             part = Part("invalid", Status.ERROR, f"{count} of {len(arm)} answers {asked} are invalid, {excess}")
             return replace(row, status=part.status, message=part.reason), part
     if not measured.n:
