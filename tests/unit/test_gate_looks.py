@@ -327,3 +327,13 @@ def test_from_python(tmp_path: Path, server: SimulatorServer) -> None:
     with Run.from_config(file, record="all") as run:
         again = run.gate("recency-new-old", judge="ours", dataset="house-close")
     assert (again.rows["contrasts"], server.requests) == (found.rows["contrasts"], 150)
+
+
+@pytest.mark.slow
+def test_a_batch_has_the_questions_of_a_look(project: Project) -> None:
+    """With --judge-batch the first look is posted and nothing behind it; the next run decides by it."""
+    batch = (*UNTIL, "--judge-batch")
+    sent = project.run(*batch)
+    assert "sent: ours: 50 questions in " in sent.said
+    ran = project.run(*batch)
+    assert looks_of(ran.report) == {"recency-new-old": (25, "PASS")}
