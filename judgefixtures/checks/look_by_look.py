@@ -6,7 +6,6 @@ earlier look can be computed again. The levels are those of `swap/levels.py`; wh
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +17,7 @@ from judgefixtures.findings import Finding, OfJudge, Row, rows_of
 from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, share
 from judgefixtures.numbers.estimate import Status, several
-from judgefixtures.swap.levels import gate_levels
-
-FINEST = 1e-4  # of a confidence: a look's is rounded up to this, and its level with it down
+from judgefixtures.swap.levels import planned_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +41,27 @@ def plan_looks(gate: GateTable, pairs: Sequence[Pair]) -> tuple[Look, ...]:
     as a new design.
 
     >>> some = [Pair(str(n), "Why?", "So.", "No.") for n in range(60)]
-    >>> [(look.pairs, round(look.level, 4)) for look in plan_looks(GateTable(looks=[25, 50, 100]), some)]
-    [(25, 0.0179), (50, 0.0189), (60, 0.015)]
+    >>> [(look.pairs, look.level) for look in plan_looks(GateTable(looks=[25, 50, 100]), some)]
+    [(25, 0.01785), (50, 0.0189), (60, 0.015)]
     """
     if gate.looks is None or not pairs:
         return ()
-    there, last = len(pairs) // share(pairs), gate.looks[-1]
+    there, last, remark = len(pairs) // share(pairs), gate.looks[-1], ""
     if there > last:
-        many = wording_about(pairs).many
         remark = (
-            f"{there} {many} are more than the last look ({last}): decided once on all of them, as a new design; if "
-            "this was decided on before, the errors of both add up"
+            f"{there} {wording_about(pairs).many} are more than the last look ({last}): decided once on all of them, "
+            "as a new design; if this was decided on before, the errors of both add up"
         )
-        return (Look(there, gate.alpha, there, remark),)
-    taken = [*(look for look in gate.looks if look < there), there]
-    planned = taken if there == last else [*taken, last]
-    levels = gate_levels(tuple(planned), gate.alpha) if len(planned) > 1 else (gate.alpha,)
-    return tuple(Look(look, level, there) for look, level in zip(taken, levels, strict=False))
+    return tuple(Look(look, level, there, remark) for look, level in planned_levels(gate.looks, there, gate.alpha))
 
 
-def at_level(gate: GateTable, look: Look | None) -> GateTable:
-    """Return a gate at the level of a look: with its confidence, rounded up to four digits.
+def at_level(gate: GateTable, level: float) -> GateTable:
+    """Return a gate whose one-sided tests have a level: with the confidence, of four digits, that this goes with.
 
-    >>> at_level(GateTable(looks=[25, 50, 100]), Look(25, 0.0179, 100)).confidence
+    >>> at_level(GateTable(looks=[25, 50, 100]), 0.0179).confidence
     0.9642
     """
-    if look is None or look.level >= gate.alpha:
-        return gate
-    confidence = math.ceil(round((1 - 2 * look.level) / FINEST, 6)) * FINEST
-    return gate.model_copy(update={"confidence": round(confidence, 4)})
+    return gate if level >= gate.alpha else gate.model_copy(update={"confidence": round(1 - 2 * level, 4)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

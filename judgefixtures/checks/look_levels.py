@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from judgefixtures.checks.beyond_verdicts import fewest_beyond
+from judgefixtures.checks.look_by_look import at_level
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.material.pairs import Pair, first, independent, share
 from judgefixtures.numbers.peeking import Steps
@@ -31,20 +32,15 @@ def steps_of(gate: GateTable, pairs: Sequence[Pair], judge: JudgeTable | None = 
     early = [
         (units, level)
         for units, level in planned[:-1]
-        if judge is None or units >= fewest_beyond(judge, at_level_of(gate, level))
+        if judge is None or units >= fewest_beyond(judge, at_level(gate, level))
     ]
     return (*early, planned[-1])
-
-
-def at_level_of(gate: GateTable, level: float) -> GateTable:
-    """Return a gate whose tests have this one-sided level."""
-    return gate.model_copy(update={"confidence": 1 - 2 * level})
 
 
 def at_last(gate: GateTable, pairs: Sequence[Pair]) -> GateTable:
     """Return a gate at the level of the last look that it takes at some pairs; the gate itself without looks."""
     steps = steps_of(gate, pairs)
-    return at_level_of(gate, steps[-1][1]) if steps else gate
+    return at_level(gate, steps[-1][1]) if steps else gate
 
 
 def fewest_of_shift(gate: GateTable, tolerance: float) -> int:

@@ -338,7 +338,8 @@ class Decision:
 
 def gate_of(check: Check, case: Case) -> GateTable:
     """Return the gate that a check is held to, at the level of the look that its case is at."""
-    return at_level(case.config.gate(check.family), case.look)
+    gate = case.config.gate(check.family)
+    return gate if case.look is None else at_level(gate, case.look.level)
 
 
 def of_look(check: Check, case: Case, decision: Decision) -> Decision:

@@ -8,10 +8,6 @@ from collections.abc import Iterator
 import pytest
 from support.project import Project
 
-from judgefixtures.checks.look_by_look import at_level, plan_looks
-from judgefixtures.checks.look_levels import steps_of
-from judgefixtures.config import GateTable
-from judgefixtures.material.pairs import Pair
 from judgefixtures.simulator.server import SimulatorServer, serving
 
 pytest_plugins = ["pytester"]
@@ -113,17 +109,6 @@ def test_the_run_in_plain_words(project: Project) -> None:
     assert "a judge whose VSR is .05 in every contrast gets all 7 green in .23 of runs" in forecast(project)
     project.configure("http://127.0.0.1:9/v1", gate="")
     assert "a judge whose VSR is .05 in every contrast gets all 7 green in .39 of runs" in forecast(project)
-
-
-@pytest.mark.parametrize("count", [1, 10, 25, 60, 100, 120])
-def test_what_is_foreseen_is_what_is_taken(count: int) -> None:
-    """The looks and levels of a preflight are those at which the gate decides."""
-    gate = GateTable(looks=[25, 50, 100])
-    pairs = [Pair(str(number), "Why?", "So.", "No.") for number in range(count)]
-    taken = [(look.pairs, at_level(gate, look).alpha) for look in plan_looks(gate, pairs)]
-    foreseen = steps_of(gate, pairs)
-    assert [look for look, _ in foreseen] == [look for look, _ in taken]
-    assert [level for _, level in foreseen] == pytest.approx([level for _, level in taken], abs=1e-9)
 
 
 def test_scores_end_at_looks_that_show_them(project: Project) -> None:
