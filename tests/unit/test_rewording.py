@@ -166,6 +166,24 @@ def test_what_is_no_wording_is_refused(tmp_path: Path, judge: str, texts: dict[s
     assert why in refusal(tmp_path, judge, **texts)
 
 
+def test_ci_reads_no_wording_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In CI a file of another wording lies in the repository, as the template does, or in a folder that is allowed."""
+    (tmp_path / "other.txt").write_text(OTHER)
+    (tmp_path / "ours" / ".git").mkdir(parents=True)
+    file = tmp_path / "ours" / "judges.toml"
+    text = '[judges.mine]\nprovider = "openai"\nmodel = "m"\nwordings = ["../other.txt"]\n'
+    file.write_text(text)
+    monkeypatch.setenv("CI", "true")
+    with (
+        Run.from_config(file) as run,
+        pytest.raises(JudgeFixturesError, match=r"wordings = .*outside of the repository"),
+    ):
+        run.judge("mine")
+    file.write_text(f'{text}[security]\nallow_outside = [".."]\n')
+    with Run.from_config(file) as run:
+        assert [each.name for each in run.judge("mine").rewordings] == ["mine~other"]
+
+
 def test_nobody_asks_an_imported_judge_in_other_words(tmp_path: Path) -> None:
     """An imported judge takes no wordings; a function of one's own gets the prompt, and does."""
     file = tmp_path / "judges.toml"
