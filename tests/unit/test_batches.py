@@ -213,6 +213,7 @@ def test_answers_are_the_ordinary_recordings_and_say_how_they_were_asked(
     assert "Question" not in (project.cassettes / "batches.jsonl").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_recording_by_batch_replays_to_the_same_report_bytes(

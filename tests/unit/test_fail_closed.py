@@ -204,6 +204,7 @@ def pairs():
 # --- fewer reports than items -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_inside_is_never_exit_0(project: Project) -> None:
     """One item whose report cannot travel: no result, and so neither exit code 0 nor silence, but an ERROR by name."""
     code, said, files = report(project, "-n", "2", folder="report", conftest=CANNOT_REPORT)

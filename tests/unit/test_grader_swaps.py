@@ -70,6 +70,7 @@ def test_one_that_errs_by_chance_may_take_over(swapped: Callable[..., Ran]) -> N
     assert "simulated-grader-noisy may replace simulated-grader-faithful" in ran.said
 
 
+@pytest.mark.slow
 def test_one_that_is_right_more_often_passes_another_share(swapped: Callable[..., Ran]) -> None:
     """Faithful for lenient: by the pass rate alone it is not approved, and nobody is told that it is worse."""
     ran = swapped("faithful", "lenient")

@@ -366,6 +366,7 @@ def test_workers_lose_nothing_and_ask_everything_once(new_project: Callable[...,
     assert passed.findall(project.replays().said) == passed.findall(result.said)
 
 
+@pytest.mark.slow
 def test_a_second_run_waits_and_replays(new_project: Callable[..., Recorded]) -> None:
     """Two people start the same recording: the second run waits for the first, and asks nothing."""
     project = new_project(pairs=6)
@@ -612,6 +613,7 @@ def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:
             gate.open()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., Recorded]) -> None:
     """Ctrl-C ends the run with code 2, says how many answers are kept and remain; `missing` asks the rest."""
     project = new_project(pairs=20)

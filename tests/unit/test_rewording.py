@@ -421,6 +421,7 @@ def test_the_tolerance_is_a_key_of_its_own() -> None:
         build_config({"gate": {"wording_tolerance": 0.2}})
 
 
+@pytest.mark.slow
 def test_batches_bring_the_wordings_too(project: Project, server: SimulatorServer) -> None:
     """--judge-batch posts the judge's own questions and those of every wording at once, and collects all of them."""
     project.configure(f"{server.url}/v1", pairs=30)
@@ -487,6 +488,7 @@ def test_what_cannot_pass_is_not_paid_for(tmp_path: Path) -> None:
     assert "cannot pass wording_tolerance 0.1, not even without any flip: at least 25 are needed" in found.text
 
 
+@pytest.mark.slow
 def test_two_reports_are_compared(project: Project, server: SimulatorServer) -> None:
     """`report compare` sets the excess of two reports against each other, pair by pair."""
     project.configure(f"{server.url}/v1", pairs=30)

@@ -191,6 +191,7 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
     assert run.rows("differences") == []
 
 
+@pytest.mark.slow
 def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran]) -> None:
     """The report has a row for every dataset, contrast (null: accuracy) and quantity; estimates lie in intervals."""
     report = runs("approved").report
