@@ -175,7 +175,7 @@ def decide_wording(
     row = replace(row, tolerance=tolerance)
     for asked, arm in runs.items():
         invalid = [(judgment, float(judgment.selected is None)) for judgment in arm]
-        count = sum(judgment.selected is None for judgment in arm)
+        count = round(sum(each for _, each in invalid))
         if excess := too_many_invalid(count, len(arm), gate, by_cluster(arm)(invalid)):
             part = Part("invalid", Status.ERROR, f"{count} of {len(arm)} answers {asked} are invalid, {excess}")
             return replace(row, status=part.status, message=part.reason), part

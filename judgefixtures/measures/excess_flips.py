@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.material.contrasts import Outcome
@@ -80,9 +81,9 @@ def _measured(
         for pair, (a, b, each) in zip(pairs, every, strict=True)
         if a is not None and b is not None and (told := [share for share in each if share is not None])
     ]
-    flips = [_mean([abs(share - a) for share in told]) for _, a, _, told in valid]
+    flips = [fmean([abs(share - a) for share in told]) for _, a, _, told in valid]
     repeats = [abs(b - a) for _, a, b, _ in valid]
-    shifts = [_mean(told) - a for _, a, _, told in valid]
+    shifts = [fmean(told) - a for _, a, _, told in valid]
     excess = [flip - repeat for flip, repeat in zip(flips, repeats, strict=True)]
     labels, all_labels = clusters_of(pair for pair, *_ in valid), clusters_of(pairs)
     spoiled = sum(share is None for a, b, each in every for share in (a, b, *each))
@@ -101,10 +102,6 @@ def _measured(
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
 def _at_worst(first: float | None, second: float | None, others: Sequence[float | None]) -> tuple[float, float]:
     """Return the least and the most that the excess of a pair may be, whatever its invalid answers would have been."""
 
@@ -112,7 +109,7 @@ def _at_worst(first: float | None, second: float | None, others: Sequence[float 
         return (0.0, 1.0) if share is None else (share,)
 
     found = [
-        _mean([pick(abs(end - a) for end in ends(share)) for share in others]) - abs(b - a)
+        fmean([pick(abs(end - a) for end in ends(share)) for share in others]) - abs(b - a)
         for a in ends(first)
         for b in ends(second)
         for pick in (min, max)

@@ -42,8 +42,8 @@ def points_shift(
     >>> round(estimate.low, 3), round(estimate.high, 3)
     (-0.018, 0.018)
     """
-    mean, _ = _mean(scores, clusters)
-    return _estimate(mean, check_open(confidence, "confidence"))
+    _, related = _units(scores, clusters)
+    return _estimate(Mean.of(scores, related, UNSEEN), check_open(confidence, "confidence"))
 
 
 def gate_scores(
@@ -69,9 +69,9 @@ def gate_scores(
     '20 pairs may miss the few that move far: at least 29 are needed'
     """
     check_alpha(alpha)
-    check_inside(farthest, "farthest", math.nextafter(1.0, 2.0))
-    mean, found = _mean(scores, clusters)
-    related = totals(scores, clusters)
+    _check_farthest(farthest)
+    found, related = _units(scores, clusters)
+    mean = Mean.of(scores, related, UNSEEN)
     estimate = _estimate(mean, 1 - 2 * alpha)
     seen = min(1.0, max(farthest, *map(abs, scores)))
     counted, least = related.equal if related else len(scores), fewest_scores(tolerance, alpha, seen)
@@ -102,7 +102,7 @@ def fewest_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTH
     """
     check_open(tolerance, "tolerance")
     check_alpha(alpha)
-    check_inside(farthest, "farthest", math.nextafter(1.0, 2.0))
+    _check_farthest(farthest)
     if tolerance >= farthest:
         return FEWEST_SCORES
     return max(FEWEST_SCORES, math.ceil(math.log(alpha) / math.log1p(-tolerance / farthest)))
@@ -132,9 +132,12 @@ def scores_pass(n: int, tolerance: float, noise: float, alpha: float = 0.05) -> 
     return 2 * lower_tail(room * math.sqrt(n) / noise) - 1
 
 
-def _mean(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Mean, ScoredUnits]:
-    found = scored_units(scores, 1.0, clusters)
-    return Mean.of([float(score) for score in scores], totals(scores, clusters), UNSEEN), found
+def _check_farthest(farthest: float) -> None:
+    check_inside(farthest, "farthest", math.nextafter(1.0, 2.0))  # across the whole scale is far, and may be
+
+
+def _units(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[ScoredUnits, Totals | None]:
+    return scored_units(scores, 1.0, clusters), totals(scores, clusters)
 
 
 def _estimate(mean: Mean, confidence: float) -> Estimate:

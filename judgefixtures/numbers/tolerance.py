@@ -109,10 +109,9 @@ def gate_excess(
 ) -> GateResult:
     """Decide whether the mean of per-pair scores in [-1, 1] lies below a tolerance: PASS, FAIL or INCONCLUSIVE.
 
-    On one side of 0 alone: less than nothing is nothing in excess. PASS means that the mean
-    is below the tolerance at level alpha, FAIL that it is above. Raises ValueError as `score_test`, for a
-    tolerance outside (0, 1) and an alpha outside (0, 0.5). Source: the score
-    test; error rates in docs/statistics.md.
+    On one side of 0 alone: less than nothing is nothing in excess. PASS means that the mean is below the tolerance at
+    level alpha, FAIL that it is above. Raises ValueError as `score_test`, for a tolerance outside (0, 1) and an alpha
+    outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
 
     >>> gate_excess([0.0] * 60, 0.10).message
     'excess 0.00, 90% CI [-.043, .043], tolerance .10: PASS'
