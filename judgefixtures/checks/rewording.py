@@ -117,7 +117,8 @@ class RewordingCheck(Alone):
         rows = [_row(case, each) for each in every]
         runs = {"in its own words": first, "in its own words, asked again,": second}
         runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
-        decided, part = decide_wording(every[0], rows[0], runs, gate)
+        words = wording_about(case.pairs)
+        decided, part = decide_wording(every[0], rows[0], runs, gate, words.many)
         evidence = Reworded(judge=case.judge.name, dataset=case.dataset, excess=every[0].excess)
         parts = deciding([part], part.status)
         return finding_of(
@@ -130,7 +131,7 @@ class RewordingCheck(Alone):
             evidence={evidence.place: (evidence,)},
             alpha=gate.alpha,
             estimate=decided.excess_flips,
-            plain=with_what_decided(_plain(decided, list(arms), wording_about(case.pairs)), parts),
+            plain=with_what_decided(_plain(decided, list(arms), words), parts),
             decided_by=parts,
         )
 
@@ -164,12 +165,17 @@ def _row(case: Case, measured: ExcessFlips) -> WordingRow:
 
 
 def decide_wording(
-    measured: ExcessFlips, row: WordingRow, runs: Mapping[str, Sequence[Judgment]], gate: WordingTable
+    measured: ExcessFlips,
+    row: WordingRow,
+    runs: Mapping[str, Sequence[Judgment]],
+    gate: WordingTable,
+    units: str = "pairs",
 ) -> tuple[WordingRow, Part]:
     """Return the row of all wordings with what is decided of it, and the part that decides.
 
     PASS where the excess is below the tolerance, FAIL where it is above, both at worst: whatever the invalid answers
-    would have been. Demonstrably too many of these in one of the runs, by what it was asked in, are an ERROR.
+    would have been. Demonstrably too many of these in one of the runs, by what it was asked in, are an ERROR. `units`
+    is what is asked about.
     """
     tolerance = gate.wording_tolerance
     row = replace(row, tolerance=tolerance)
@@ -182,7 +188,7 @@ def decide_wording(
     if not measured.n:
         part = Part("unmeasured", Status.INCONCLUSIVE, "nothing has valid answers in two wordings: INCONCLUSIVE")
         return replace(row, status=part.status, message=part.reason), part
-    found = gate_excess(list(measured.excess.values()), tolerance, gate.alpha, measured.labels)
+    found = gate_excess(list(measured.excess.values()), tolerance, gate.alpha, measured.labels, units)
     status = _at_worst(found, measured, gate)
     said = found.message
     if status is not found.status:

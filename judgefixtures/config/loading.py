@@ -123,8 +123,7 @@ def build_config(
     tables, datasets = {**builtin.judges, **root.judges}, {**builtin.datasets, **root.datasets}
     _check_terms(terms, root.cues, place)
     own_cues = {
-        name: Family(labels, terms.get(name, {}), placed.get(name, "response")) if name in (*terms, *placed) else labels
-        for name, labels in root.cues.items()
+        name: Family(labels, terms.get(name, {}), placed.get(name, "response")) for name, labels in root.cues.items()
     }
     cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
     check_names(place, judges=tables, datasets=root.datasets, cues=cues)

@@ -33,7 +33,7 @@ class Family(Mapping[str, str]):
     """A family that is more than its sentences: by which words a reason may cite a label, or where sentences stand.
 
     With `place` "prompt" a sentence stands once in the prompt of a judge of one response, and has no {number}. With
-    `against` each contrast is of another label against this one, and no two others are compared.
+    `against`, its last label, each contrast is of another label against this one, and no two others are compared.
     """
 
     sentences: Mapping[str, str]
@@ -64,6 +64,10 @@ def place_of(table: Mapping[str, Any]) -> Stands | None:
     ('prompt', None)
     """
     return next((place for place in PLACES if table.get(PLACE) == place), None)
+
+
+def _whole(labels: Mapping[str, str]) -> Family:
+    return labels if isinstance(labels, Family) else Family(labels)
 
 
 def _built_in(table: Mapping[str, str]) -> Mapping[str, str]:
@@ -164,7 +168,7 @@ def family(name: str, families: Families) -> tuple[Cue, ...]:
         raise JudgeFixturesError(
             f"the cue family {name} has {len(labels)} label; a contrast needs two: add another label with its sentence."
         )
-    whole = labels if isinstance(labels, Family) else Family(labels)
+    whole = _whole(labels)
     for label, sentence in labels.items():
         _check_place(name, label, sentence, whole.place)
     return tuple(
@@ -193,8 +197,7 @@ def pairs_of(name: str, families: Families) -> Iterator[tuple[Cue, Cue]]:
     >>> [(x.label, y.label) for x, y in pairs_of("framing", FAMILIES)]
     [('retrained', 'neutral'), ('customers', 'neutral'), ('colleague', 'neutral')]
     """
-    cues, labels = family(name, families), families[name]
-    against = labels.against if isinstance(labels, Family) else ""
+    cues, against = family(name, families), _whole(families[name]).against
     for x, y in itertools.combinations(cues, 2):
         if against in ("", y.label):
             yield x, y

@@ -35,7 +35,7 @@ class Collector:
 
     def reader(self) -> Collector:
         """Return who reads what this one records, and asks nobody; on its event loop, which is closed with this."""
-        reader = Collector(self._desk.offline, self._posting, unseen, None)
+        reader = Collector(self._desk.as_replay, self._posting, unseen, None)
         reader._recorder, reader._asked = self, self._asked
         return reader
 

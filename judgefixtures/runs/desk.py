@@ -122,7 +122,7 @@ class Desk:
         return self.options.record == "none"
 
     @property
-    def offline(self) -> Desk:
+    def as_replay(self) -> Desk:
         """The desk of a run that reads what this one recorded; what it notes stands with this one's notes."""
         return replace(self, options=replace(self.options, record="none"), library=replace(self.library, mode="none"))
 

@@ -98,7 +98,7 @@ class Run:
         self.narrowing = Narrowing(desk, self.inventory, closest, self.interviews)
         archive, looks = Archive(wanted=self.options.keep_judgments), Looks()
         self.vetting = Vetting(desk, self.inventory, self.interviews, archive)
-        reading = Interviews(desk.offline, self._collector.reader(), self.imports)
+        reading = Interviews(desk.as_replay, self._collector.reader(), self.imports)
         self.procedure = Procedure(
             desk, self.inventory, self.interviews, reading, self.vetting, self.narrowing, looks, archive
         )
