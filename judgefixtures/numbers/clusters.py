@@ -162,7 +162,9 @@ def share_interval(
     >>> estimate.value, round(estimate.low, 3), round(estimate.high, 3)
     (0.25, 0.186, 0.327)
     """
-    found = scored_units([2 * check_number(share, "a share") - 1 for share in shares], 1.0, clusters)
+    if wrong := [share for share in shares if not 0 <= check_number(share, "a share") <= 1]:
+        raise ValueError(f"a share must lie between 0 and 1, got {wrong[0]!r}")
+    found = scored_units([2 * share - 1 for share in shares], 1.0, clusters)
     on_both = found.interval(confidence)
     value, low, high = ((end + 1) / 2 for end in (on_both.value, on_both.low, on_both.high))
     return Estimate(value, low, high, confidence, on_both.n)

@@ -201,3 +201,17 @@ def test_who_is_gated_by_scores_alone() -> None:
     assert "28 pairs cannot pass score_tolerance 0.05" in str(lacking)
     row = table([check.design(config, scores, "own", pairs)])[1]  # type: ignore[list-item]
     assert row.split()[3:6] == ["30", "29", "score"]
+
+
+def test_how_far_a_pair_moved_counts_in_either_direction() -> None:
+    """One that moved across the whole scale, up or down, asks for 29 pairs at .10, so that 25 are held to every move."""
+    up, down = (gate_scores([end, *[0.0] * 24], 0.10) for end in (1.0, -1.0))
+    assert (up.status, up.p_pass) == (down.status, pytest.approx(down.p_pass))
+    near = gate_scores([-0.5, *[0.0] * 24], 0.10)
+    assert down.p_pass > 0.2 > near.p_pass
+
+
+def test_enough_pairs_that_settle_nothing_are_not_called_few() -> None:
+    """Where the limits themselves decide nothing the message says what would settle it, not that pairs are lacking."""
+    assert gate_scores([0.3, -0.3] * 20, 0.05).message == "about 320 pairs would settle it (80% power)"
+    assert gate_scores([0.3, -0.3] * 12, 0.05).message.endswith("would settle it (80% power)")

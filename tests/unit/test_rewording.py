@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy.stats import norm
 from support.asking import table
 from support.benchmarks import benchmark
 from support.project import Project
@@ -15,13 +18,14 @@ from support.server import NOWHERE
 from judgefixtures import Run
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
-from judgefixtures.config import build_config
+from judgefixtures.checks.rewording import WordingRow, decide_wording
+from judgefixtures.config import WordingTable, build_config
 from judgefixtures.material.contrasts import NO_CUE, Single
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.material.prompts import LAYOUTS, WORDINGS, load_template, load_wording
 from judgefixtures.measures.excess_flips import ALL, excess_flips
-from judgefixtures.numbers.clusters import share_interval
-from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.clusters import score_interval, share_interval
+from judgefixtures.numbers.estimate import GateResult, Status
 from judgefixtures.numbers.proportions import proportion
 from judgefixtures.numbers.tolerance import gate_excess
 from judgefixtures.reading.grades import parse_grade
@@ -255,11 +259,101 @@ def test_a_share_is_wilsons() -> None:
     found, wilson = share_interval([1.0] * 9 + [0.0] * 31), proportion(9, 40)
     assert (found.value, found.low, found.high) == pytest.approx((wilson.value, wilson.low, wilson.high), abs=1e-6)
     assert 0 <= share_interval([0.5, 0.25]).low < share_interval([0.5, 0.25]).high <= 1
-    with pytest.raises(ValueError, match="must lie between"):
-        share_interval([1.5])
+    for wrong in (1.5, -0.5):
+        with pytest.raises(ValueError, match=f"a share must lie between 0 and 1, got {wrong}"):
+            share_interval([0.0, wrong])
+
+
+def test_related_pairs_count_as_such_in_every_number() -> None:
+    """Where pairs share a cluster all four intervals go by clusters, and so do the labels that a gate is given."""
+    own, again, other = arm([1] * 24), arm([1, 1, 2, 1] * 6, 1), arm([2, 2, 2, 1] * 6)
+    labels = [number // 4 for number in range(24)]
+    runs = [_clustered(judgments, labels) for judgments in (own, again, other)]
+    (found, _) = excess_flips(runs[0], runs[1], {"a": runs[2]})
+    flips, repeats = [1.0, 1.0, 1.0, 0.0] * 6, [0.0, 0.0, 1.0, 0.0] * 6
+    excess = [flip - repeat for flip, repeat in zip(flips, repeats, strict=True)]
+    assert found.flip_rate == share_interval(flips, clusters=labels) != share_interval(flips)
+    assert found.repeat_flip_rate == share_interval(repeats, clusters=labels) != share_interval(repeats)
+    assert found.excess_flips == score_interval(excess, clusters=labels) != score_interval(excess)
+    assert found.net_shift == score_interval([-flip for flip in flips], clusters=labels)
+    assert len(set(found.labels or ())) == len(set(found.all_labels or ())) == 6
+
+
+def _clustered(judgments: Sequence[Judgment], labels: Sequence[int]) -> list[Judgment]:
+    return [
+        replace(judgment, pair=replace(judgment.pair, cluster=f"c{label}"))
+        for judgment, label in zip(judgments, labels, strict=True)
+    ]
 
 
 # --- what is decided --------------------------------------------------------------------------------------------
+
+
+def decided_of(
+    own: Sequence[int | None],
+    again: Sequence[int | None],
+    other: Sequence[int | None],
+    labels: Sequence[int] | None = None,
+) -> WordingRow:
+    """Return what is decided of two runs of a judge's own words and one of others."""
+    runs = [arm(own), arm(again, 1), arm(other)]
+    if labels is not None:
+        runs = [_clustered(each, labels) for each in runs]
+    (found, _) = excess_flips(runs[0], runs[1], {"a": runs[2]})
+    named = dict(zip(("own", "again", "other"), runs, strict=True))
+    row, part = decide_wording(
+        found, WordingRow(judge="j", dataset="d", message="so"), named, WordingTable(), "examples"
+    )
+    assert (row.status, row.message) == (part.status, part.reason)
+    return row
+
+
+def test_invalid_answers_undo_what_they_could_have_changed() -> None:
+    """A PASS and a FAIL hold whatever a few invalid answers would have been, or are INCONCLUSIVE and say so."""
+    steady = [1] * 30
+    assert decided_of(steady, steady, steady).status == Status.PASS
+    assert decided_of(steady, steady, [None, *steady[1:]]).status == Status.INCONCLUSIVE
+    assert decided_of([1] * 200, [1] * 200, [None, *[1] * 199]).status == Status.PASS
+    for flipped, status in ((10, Status.FAIL), (6, Status.INCONCLUSIVE)):  # at worst these 4 of 34 did not flip
+        found = decided_of([1] * 34, [1] * 34, [2] * flipped + [1] * (30 - flipped) + [None] * 4)
+        assert found.status == status, found.message
+    undone = decided_of([1] * 34, [1] * 34, [2] * 6 + [1] * 24 + [None] * 4)
+    assert "INCONCLUSIVE: 4 invalid answers may have gone any way" in undone.message
+
+
+def test_a_gate_of_related_pairs_counts_clusters() -> None:
+    """Four clusters decide nothing, however many pairs are in them; as pairs by themselves they would pass."""
+    steady, labels = [1] * 80, [number // 20 for number in range(80)]
+    assert decided_of(steady, steady, steady).status == Status.PASS
+    assert decided_of(steady, steady, steady, labels).status == Status.INCONCLUSIVE
+    eight, unread = [number // 10 for number in range(80)], [*[None] * 2, *[1] * 78]
+    assert decided_of(steady, steady, unread).status == Status.PASS
+    assert decided_of(steady, steady, unread, eight).status == Status.INCONCLUSIVE, "at worst it is one of 8 clusters"
+
+
+def test_a_run_that_nobody_reads_is_an_error() -> None:
+    """Too many invalid answers in any of the runs are an ERROR that names it; of related ones fewer clusters count."""
+    steady, unread = [1] * 40, [None] * 10 + [1] * 30
+    for place, name in enumerate(("own", "again", "other")):
+        found = decided_of(*(unread if place == each else steady for each in range(3)))
+        assert found.status == Status.ERROR
+        assert f"10 of 40 answers {name} are invalid" in found.message
+    assert decided_of(steady, steady, unread, [number // 10 for number in range(40)]).status != Status.ERROR
+
+
+def test_what_would_settle_it_is_said_of_what_is_asked_about() -> None:
+    """Of single responses the advice counts examples, and as many as it names do settle it in most runs."""
+    found = decided_of([1] * 60, [1] * 60, [2] * 3 + [1] * 57)
+    assert (found.status, f"about {found.needed_pairs} examples" in found.message) == (Status.INCONCLUSIVE, True)
+    few, many = gate_excess([1.0] * 6 + [0.0] * 54, 0.15), gate_excess([1.0] * 12 + [0.0] * 48, 0.15)
+    assert few.needed_pairs == many.needed_pairs == math.ceil(60 * ((norm.ppf(0.95) + norm.ppf(0.8)) / z_of(few)) ** 2)
+    related = gate_excess([1.0, *[0.0] * 39], 0.10, clusters=[number // 10 for number in range(40)])
+    assert related.needed_pairs is None, "too few clusters decide nothing, and no number of such pairs would"
+
+
+def z_of(found: GateResult) -> float:
+    """Return how many standard errors a PASS is away from the tolerance."""
+    return float(norm.isf(found.p_pass))
 
 
 def test_the_gate_has_one_side() -> None:
@@ -271,6 +365,7 @@ def test_the_gate_has_one_side() -> None:
     few = gate_excess([0.0] * 40, 0.10, clusters=[number // 10 for number in range(40)])
     assert few.status is Status.INCONCLUSIVE
     assert "4 clusters decide nothing" in few.message
+    assert (few.p_pass, few.p_fail, few.needed_pairs) == (1.0, 1.0, None)
     with pytest.raises(ValueError, match="tolerance"):
         gate_excess([0.0], 1.0)
 
