@@ -147,7 +147,6 @@ def _fewest_to_fail(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
     """
     found, fewest = [], 0
     for total in range(n + 1):
-        fewest = max(fewest, math.ceil(total / 2))
         while fewest <= total and upper_tail(tango_z(tolerance, fewest, total - fewest, n)) >= alpha:
             fewest += 1
         found.append(fewest)

@@ -20,6 +20,7 @@ from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.checks.rewording import WordingRow, decide_wording
 from judgefixtures.config import WordingTable, build_config
+from judgefixtures.findings import Finding, rows_of
 from judgefixtures.material.contrasts import NO_CUE, Single
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.material.prompts import LAYOUTS, WORDINGS, load_template, load_wording
@@ -528,26 +529,45 @@ def test_batches_bring_the_wordings_too(project: Project, server: SimulatorServe
     assert collected.report["wordings"][0]["status"] == "FAIL"
 
 
-def test_one_invalid_answer_may_undo_a_pass(tmp_path: Path) -> None:
-    """What 25 pairs without a flip would pass is INCONCLUSIVE where one of them might have flipped, and says so."""
+def wording_of_code(folder: Path, body: str, wordings: str = '["terse"]') -> Finding:
+    """Return what is found of a judge that code makes, which is asked about 26 pairs, in its wordings."""
     pairs = [{"id": f"p{n}", "question": f"Question {n}?", "response_1": "So.", "response_2": "No."} for n in range(26)]
-    (tmp_path / "own.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
-    (tmp_path / "once.py").write_text(
-        "import json\n\n\ndef judge(prompt):\n"
-        "    unread = prompt.startswith('Which') and 'Question 7?' in prompt\n"
-        "    return 'neither' if unread else json.dumps({'selected_response': 1, 'reason': 'So.'})\n"
-    )
-    file = tmp_path / "judges.toml"
+    (folder / "own.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
+    (folder / f"{folder.name}.py").write_text(f"import json\n\n\ndef judge(prompt):\n{body}")
+    file = folder / "judges.toml"
     file.write_text(
         'control = false\n[datasets.own]\npath = "own.jsonl"\n[judges.mine]\nprovider = "python"\n'
-        'target = "once:judge"\nwordings = ["terse"]\n'
+        f'target = "{folder.name}:judge"\nwordings = {wordings}\n'
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(tmp_path))
+        patched.syspath_prepend(str(folder))
         with Run.from_config(file, record="missing") as run:
-            found = run.gate("wording", judge="mine", dataset="own")
+            return run.gate("wording", judge="mine", dataset="own")
+
+
+def test_one_invalid_answer_may_undo_a_pass(tmp_path: Path) -> None:
+    """What 25 pairs without a flip would pass is INCONCLUSIVE where one of them might have flipped, and says so."""
+    found = wording_of_code(
+        tmp_path,
+        "    unread = prompt.startswith('Which') and 'Question 7?' in prompt\n"
+        "    return 'neither' if unread else json.dumps({'selected_response': 1, 'reason': 'So.'})\n",
+    )
     assert found.status is Status.INCONCLUSIVE
     assert "INCONCLUSIVE: 1 invalid answer may have gone any way" in found.text
+
+
+def test_the_pairs_that_flip_most_are_named(tmp_path: Path) -> None:
+    """What to look at comes first: the pairs that most wordings flip, and none that does not flip."""
+    found = wording_of_code(
+        tmp_path,
+        "    terse, reordered = prompt.startswith('Which'), prompt.startswith('Your')\n"
+        "    flipped = (terse and 'Question 7?' in prompt) or ((terse or reordered) and 'Question 3?' in prompt)\n"
+        "    return json.dumps({'selected_response': 2 if flipped else 1, 'reason': 'So.'})\n",
+        '["terse", "reordered"]',
+    )
+    assert found.diagnosis[-1].strip() == "flipped by most wordings: p3 and p7"
+    shifts = {row.wording: row.net_shift and round(26 * row.net_shift.value, 1) for row in rows_of([found], WordingRow)}
+    assert shifts == {"all": -1.5, "terse": -2, "reordered": -1}
 
 
 def test_answers_that_nobody_reads_are_an_error(tmp_path: Path) -> None:
