@@ -12,6 +12,7 @@ from support.benchmarks import benchmark
 from support.project import Project, in_pyproject, read_rows
 from support.server import NOWHERE
 
+from judgefixtures.asking.judges import load_judge
 from judgefixtures.config import Config, build_config
 from judgefixtures.material.contrasts import contrasts, single
 from judgefixtures.material.cues import FAMILIES, Cue, Family, family
@@ -19,6 +20,7 @@ from judgefixtures.material.pairs import Example
 from judgefixtures.material.prompts import load_template
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.acknowledgment import acknowledgment
+from judgefixtures.runs.fitting import misplaced
 from judgefixtures.simulator.behaviour import answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.words.errors import JudgeFixturesError
@@ -237,6 +239,15 @@ model = "simulated-pointwise-faithful"
 mode = "pointwise"
 base_url = "URL/v1"
 """
+
+
+def test_whose_prompts_show_two_responses_is_named() -> None:
+    """Among several judges the one of pairs is; no contrast of responses, and no judge of one response, is misplaced."""
+    made = {"provider": "openai", "model": "m", "base_url": NOWHERE}
+    grader, of_pairs = load_judge({**made, "mode": "binary"}, "grader"), load_judge(made, "of-pairs")
+    framing, recency = contrasts("framing")[0], contrasts("recency")[0]
+    assert "judge 'of-pairs' (mode = 'pairwise') compares two" in misplaced(framing, [grader, of_pairs])
+    assert misplaced(framing, [grader]) == misplaced(recency, [of_pairs]) == misplaced(None, [of_pairs]) == ""
 
 
 @pytest.fixture

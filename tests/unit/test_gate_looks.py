@@ -6,15 +6,24 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.project import Project, json_lines, rows_of, suite
 
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.look_by_look import at_level, plan_looks
-from judgefixtures.config import GateTable
+from judgefixtures.checks.look_levels import at_last, steps_of
+from judgefixtures.checks.protocol import Case, Decision, of_look
+from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.config import GateTable, build_config, judge_table
+from judgefixtures.findings import Finding
+from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair
+from judgefixtures.numbers.points import fewest_scores
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.runs.run import Run
 from judgefixtures.simulator.server import SimulatorServer, serving
@@ -23,6 +32,7 @@ from judgefixtures.swap.levels import gate_levels
 
 pytest_plugins = ["pytester"]
 LOOKS = [25, 50, 100]
+JUDGE = {"provider": "openai", "model": "m"}
 UNTIL = ("--judge-record", "missing", "--judge-until-decided", "--judge-report", "report")
 ALL = ("--judge-record", "missing", "--judge-report", "report")
 REPLAY = ("--judge-report", "report")
@@ -122,6 +132,54 @@ def test_a_gate_at_a_look_is_never_less_sure_than_its_level() -> None:
     for look in plan_looks(gate, some(100)):
         (exact,) = (level for pairs, level in zip(LOOKS, gate_levels(LOOKS, 0.05), strict=True) if pairs == look.pairs)
         assert exact - 1e-4 < at_level(gate, look.level).alpha <= exact + 1e-12
+
+
+def test_the_steps_of_a_preflight_are_the_looks_that_can_decide() -> None:
+    """Early looks at which scores cannot PASS yet are left out, the last one never; it is the level of `at_last`."""
+    gate = GateTable(looks=LOOKS)
+    judge = judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})
+    assert [pairs for pairs, _ in steps_of(gate, some(100))] == LOOKS
+    lacking = set()
+    for look in range(30, 45):
+        planned = GateTable(looks=[look, 100])
+        least = fewest_scores(0.05, plan_looks(planned, some(100))[0].level)
+        lacking.add(max(least - look, 0))
+        assert [pairs for pairs, _ in steps_of(planned, some(100), judge)] == [look, 100][least > look :]
+    assert {0, 1} <= lacking
+    assert [pairs for pairs, _ in steps_of(gate, some(30), judge)] == [30]
+    last = plan_looks(gate, some(60))[-1].level
+    assert at_last(gate, some(60)).alpha == pytest.approx(last, abs=1e-9)
+    assert at_last(GateTable(), some(60)) == GateTable()
+
+
+def test_a_p_of_a_look_compares_with_alpha() -> None:
+    """It is scaled as the level of the look is, at most to 1; what has no p has none at a look either."""
+    config, check = build_config({"gate": {"looks": LOOKS}}), ContrastCheck(contrasts("recency")[0])
+    look, judge = plan_looks(config.gate("recency"), some(100))[0], load_judge(JUDGE)
+    case = Case(judge, "qa", tuple(some(25)), config, look=look)
+    decision = replace(Decision.of(Status.PASS, 0.15, "said", part="vsr"), p_pass=look.level, p_fail=0.9)
+    found = of_look(check, case, decision)
+    assert (found.p_pass, found.p_fail) == (pytest.approx(0.05), 1.0)
+    assert of_look(check, case, replace(decision, p_pass=None)).p_pass is None
+    assert of_look(check, replace(case, look=None), decision) == decision
+
+
+@pytest.mark.parametrize(
+    ("statuses", "is_open"),
+    [
+        (("PASS", "INCONCLUSIVE", "NOT_APPLICABLE"), True),
+        (("NOT_APPLICABLE", "NOT_APPLICABLE", "INCONCLUSIVE"), True),
+        (("INCONCLUSIVE", "NOT_APPLICABLE", "FAIL"), False),
+        (("ERROR", "INCONCLUSIVE", "PASS"), False),
+        (("PASS", "NOT_APPLICABLE", "NOT_APPLICABLE"), False),
+    ],
+)
+def test_a_contrast_is_open_while_a_gate_is_and_none_failed(statuses: tuple[str, str, str], is_open: bool) -> None:
+    """VSR, log-odds and scores, whichever is undecided; a FAIL of one is the contrast's, and final."""
+    shift, odds, score = statuses
+    row = ContrastRow(judge="j", dataset="d", vsr_status=shift, log_odds_status=odds, score_status=score)
+    finding = Finding("contrast", "j", "d", "recency-new-old", Status.INCONCLUSIVE, rows={ContrastRow.place: (row,)})
+    assert ContrastCheck(contrasts("recency")[0]).is_open(finding) is is_open
 
 
 # --- through pytest ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import skew, t
 from support.benchmarks import benchmark
 
 from judgefixtures.asking.judges import Reply
@@ -20,6 +21,7 @@ from judgefixtures.material.contrasts import Condition, contrasts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import certainty
 from judgefixtures.measures.metrics import measure
+from judgefixtures.numbers.means import Mean
 from judgefixtures.numbers.points import FEWEST_SCORES, UNSEEN, fewest_scores, points_shift, scores_pass
 from judgefixtures.numbers.power import table
 from judgefixtures.numbers.statistics import Status, gate_scores
@@ -215,3 +217,26 @@ def test_enough_pairs_that_settle_nothing_are_not_called_few() -> None:
     """Where the limits themselves decide nothing the message says what would settle it, not that pairs are lacking."""
     assert gate_scores([0.3, -0.3] * 20, 0.05).message == "about 320 pairs would settle it (80% power)"
     assert gate_scores([0.3, -0.3] * 12, 0.05).message.endswith("would settle it (80% power)")
+
+
+@pytest.mark.parametrize("scores", [[0.0, 0.1, 0.1, 0.9], [0.0, 0.0, 1.0], [-0.3, 0.2, 0.05, 0.0, 0.6, -0.1, 0.4]])
+def test_a_mean_is_what_scipy_makes_of_it(scores: list[float]) -> None:
+    """Without pairs that nobody saw: the skewness is the unbiased one, and p the larger of Student's and of Hall's."""
+    n, found = len(scores), Mean.of(scores, None, 0.0)
+    lean = skew(scores, bias=False) * n / (n - 1) ** 1.5
+    error = math.sqrt(np.var(scores) * (n + 2) / (n + 1) / n)
+    assert (found.mean, found.error, found.lean) == pytest.approx((np.mean(scores), error, lean))
+    for limit in (-0.2, 0.0, 0.5):
+        student = (np.mean(scores) - limit) / error
+        halls = student + lean * student**2 / 3 + lean**2 * student**3 / 27 + lean / 6
+        assert found.p_at_most(limit) == pytest.approx(max(t.sf(student, n - 1), t.sf(halls, n - 1)))
+    assert found.p_at_most(found.lowest(0.9)) == pytest.approx(0.05)
+    assert found.p_at_least(found.highest(0.9)) == pytest.approx(0.05)
+
+
+def test_advice_is_the_same_in_both_directions() -> None:
+    """How many pairs would show a shift beyond the tolerance does not hang on which way it goes."""
+    up, down = (gate_scores([sign * score for score in [0.3, -0.1] * 20], 0.08) for sign in (1, -1))
+    assert (up.status, up.needed_pairs) == (down.status, down.needed_pairs)
+    assert up.status is Status.INCONCLUSIVE
+    assert up.needed_pairs is not None
