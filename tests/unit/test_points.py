@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -240,3 +241,15 @@ def test_advice_is_the_same_in_both_directions() -> None:
     assert (up.status, up.needed_pairs) == (down.status, down.needed_pairs)
     assert up.status is Status.INCONCLUSIVE
     assert up.needed_pairs is not None
+
+
+@pytest.mark.parametrize("shift", [0.5, -0.5])
+def test_a_pass_holds_whatever_lacking_scores_would_have_been(shift: float) -> None:
+    """Three pairs without scores, that could have moved across the scale either way, undo a PASS near the tolerance."""
+    x = [scored(6 + shift * (n % 2), 6, n, CONTRAST.x) for n in range(60)]
+    y = [scored(6, 6 + shift, n, CONTRAST.y) for n in range(60)]
+    found = certainty([x], [y], "chose-first", scale=(1, 10))
+    assert decide_scores(found, GateTable(), (1, 10)).status is Status.PASS
+    undone = decide_scores(replace(found, lacking=3), GateTable(), (1, 10))
+    assert undone.status is Status.INCONCLUSIVE
+    assert "not with the 3 invalid pairs at worst" in undone.text
