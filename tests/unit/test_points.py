@@ -207,7 +207,7 @@ def test_who_is_gated_by_scores_alone() -> None:
 
 
 def test_how_far_a_pair_moved_counts_in_either_direction() -> None:
-    """One that moved across the whole scale, up or down, asks for 29 pairs at .10, so that 25 are held to every move."""
+    """One pair that moved across the whole scale, up or down, keeps 25 from what half as far a move nearly lets pass."""
     up, down = (gate_scores([end, *[0.0] * 24], 0.10) for end in (1.0, -1.0))
     assert (up.status, up.p_pass) == (down.status, pytest.approx(down.p_pass))
     near = gate_scores([-0.5, *[0.0] * 24], 0.10)
