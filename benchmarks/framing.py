@@ -8,6 +8,7 @@ found in less than .80 at 400 examples, or a judge that nothing moves FAILs in m
 
 from __future__ import annotations
 
+import argparse
 import sys
 from functools import cache
 
@@ -46,13 +47,16 @@ def show(text: str) -> None:
 
 def main() -> int:
     """Show the table, and return the exit code."""
-    show(f"simulated, {RUNS:,} runs a row; vsr_tolerance = {TOLERANCE}")
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--runs", type=int, default=RUNS, help="simulated runs per row")
+    runs = options.parse_args().runs
+    show(f"simulated, {runs:,} runs a row; vsr_tolerance = {TOLERANCE}")
     show(f"{'true shift':>10} {'flips':>6} {'n':>5} {'FAIL':>7} {'PASS':>7} {'INCONCLUSIVE':>13}")
     wrong = False
     for shift in (PLANTED, TOLERANCE, 0.0):
         for flips in FLIPS:
             for n in EXAMPLES:
-                found = shares(shift, flips, n)
+                found = shares(shift, flips, n, runs)
                 fails, passes, undecided = (found[each] for each in (Status.FAIL, Status.PASS, Status.INCONCLUSIVE))
                 show(f"{shift:>10.3f} {flips:>6.2f} {n:>5} {fails:>7.3f} {passes:>7.3f} {undecided:>13.3f}")
                 wrong |= shift == PLANTED and n == max(EXAMPLES) and fails < LEAST_FOUND
