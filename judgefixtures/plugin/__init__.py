@@ -29,7 +29,7 @@ from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
 from judgefixtures.plugin.rootdir import find_rootdir
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
-from judgefixtures.plugin.unasked import unasked, unfit
+from judgefixtures.plugin.unasked import unasked, uncompared, unfit
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import travelling
@@ -108,7 +108,7 @@ def pytest_pycollect_makeitem(
     subjects = _subjects(mark, collector)
     if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
         setup = setup_of(collector.config)
-        for line in unfit(mark, setup, collector, name):
+        for line in (*unfit(mark, setup, collector, name), *uncompared(mark, setup, collector, name)):
             setup.run.desk.note(line)
     return None if subjects else []
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgefixtures.material.registry import ALONE
+from judgefixtures.material.registry import ALONE, SWAP
 from judgefixtures.plugin.items import checks_for, unfit_sets
 from judgefixtures.words.texts import join_names
 
@@ -65,6 +65,24 @@ def unfit(mark: pytest.Mark, setup: Setup, node: Any, test: str) -> Iterator[str
                 f"{node.nodeid}::{test} is not asked of {judge} about {join_names(sets)}, which its mark names: the "
                 f"template {who.template.name} shows {columns}, and no house set has that. Name a dataset of yours in "
                 "the mark"
+            )
+
+
+def uncompared(mark: pytest.Mark, setup: Setup, node: Any, test: str) -> Iterator[str]:
+    """Yield a line for each judge of pairs of whose swap a selected test leaves families for one response out."""
+    if mark.name != SWAP or setup.baseline_name is None:
+        return
+    for judge in setup.judge_names:
+        who = setup.run.judge(judge)
+        of_prompts = (
+            check for check in checks_for(mark, setup, judge) if check.contrast and check.contrast.is_of_prompts
+        )
+        left = dict.fromkeys(check.family for check in of_prompts if not check.is_asked(who, ()))
+        around = (node.path.name, node.name, test, judge)
+        if named := [family for family in left if _is_selected((*around, family), (mark.name,), node.config.option)]:
+            yield (
+                f'the swap of {judge} leaves {join_names(named)} out: sentences with place = "prompt" are for judges '
+                f"of one response, and {judge} compares two"
             )
 
 

@@ -355,6 +355,17 @@ def test_a_swap_of_judges_of_pairs_leaves_it_out(project: Project) -> None:
     assert any("pressure-urgent-calm" in each for each in graders)
 
 
+def test_a_swap_says_what_it_leaves_out(project: Project) -> None:
+    """Who names the family in [swap] is told that two judges of pairs are not compared by it; nobody else is."""
+    project.configure(NOWHERE, f'{OWN}[swap]\nfamilies = ["framing", "pressure"]\n')
+    pairs = ("--judge", "of-pairs", "--judge-baseline", "of-pairs", "--judge-preflight", "--judge-pairs", "20")
+    left = 'the swap of of-pairs leaves framing and pressure out: sentences with place = "prompt" are for judges of one'
+    assert project.run("-k", "swap", *pairs).said.count(left) == 1
+    assert "the swap of" not in project.run("-k", "swap and recency", *pairs).said
+    graders = ("--judge", "steady", "--judge-baseline", "staked", "--judge-preflight", "--judge-pairs", "20")
+    assert "the swap of" not in project.run("-k", "swap", *graders).said
+
+
 @pytest.mark.slow
 def test_a_judge_that_scores_is_asked_it(project: Project, simulator: SimulatorServer) -> None:
     """Of one that scores a response at a time the scores may not shift with the note."""
