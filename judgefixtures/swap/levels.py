@@ -87,18 +87,21 @@ def planned_levels(looks: Sequence[int], pairs: int, alpha: float) -> tuple[tupl
     """Return the looks that a gate takes at so many pairs, with their levels: the last one is at all of them.
 
     Of fewer pairs than were planned the levels are those of the plan: what is not spent by then is kept for the pairs
-    that may come. More are decided on once, with all of alpha. A level is rounded as a confidence of four digits is.
+    that may come. More are decided on once, with all of alpha. A level is rounded as a confidence of four digits is,
+    and never to none at all.
 
     >>> planned_levels([25, 50, 100], 60, 0.05)
     ((25, 0.01785), (50, 0.0189), (60, 0.015))
     >>> planned_levels([25, 50, 100], 120, 0.05)
     ((120, 0.05),)
+    >>> planned_levels([1, 5000], 20, 0.05)
+    ((1, 5e-05), (20, 0.0003))
     """
     if pairs > looks[-1] or (len(looks) == 1 and pairs == looks[-1]):
         return ((pairs, alpha),)
     taken = [*(look for look in looks if look < pairs), pairs]
     levels = gate_levels(taken if pairs == looks[-1] else [*taken, looks[-1]], alpha)
-    rounded = [math.floor(level / FINEST_LEVEL + 1e-6) * FINEST_LEVEL for level in levels]
+    rounded = [max(math.floor(level / FINEST_LEVEL + 1e-6), 1) * FINEST_LEVEL for level in levels]
     return tuple((look, round(level, 5)) for look, level in zip(taken, rounded, strict=False))
 
 

@@ -119,6 +119,15 @@ def test_more_pairs_are_a_new_design() -> None:
     assert "101 pairs are more than the last look (100): decided once on all of them, as a new design" in only.remark
 
 
+@pytest.mark.parametrize("pairs", [20, 100])
+def test_a_last_look_far_away_leaves_a_level_that_decides(pairs: int) -> None:
+    """However little of the plan is asked, each look has a level above none, and a gate can be held to it."""
+    gate = GateTable(looks=[25, 99_999_999_999])
+    found = plan_looks(gate, some(pairs))
+    assert [look.pairs for look in found] == [each for each in (25, pairs) if each <= pairs]
+    assert all(0 < at_level(gate, look.level).alpha < 1e-3 for look in found)
+
+
 def test_one_look_is_no_look() -> None:
     """A single look at all pairs has all of alpha: the gate is what it is without looks."""
     gate = GateTable(looks=[100])
