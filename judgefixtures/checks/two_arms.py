@@ -86,7 +86,8 @@ class ContrastCheck(AboutContrast):
         design = Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored)
         if not (steps := steps_of(gate, pairs, None if edited else judge)):
             return design
-        return replace(design, steps=steps, least_of_shift=fewest_of_shift(gate, tolerance))
+        last = max(gate.looks or ())
+        return replace(design, steps=steps, least_of_shift=fewest_of_shift(gate, tolerance), last_look=last)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""

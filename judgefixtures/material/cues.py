@@ -185,9 +185,7 @@ def _check_place(name: str, label: str, sentence: str, place: Stands) -> None:
             'response: leave {number} out, or remove place = "prompt".'
         )
     if place == "prompt" and not sentence.strip():
-        raise JudgeFixturesError(
-            f"{said} says nothing: write a sentence that has nothing at stake, to hold the others against, or remove it."
-        )
+        raise JudgeFixturesError(f"{said} says nothing: write a sentence in which nothing is at stake, or remove it.")
     if place == "response" and "{number}" not in sentence:
         raise JudgeFixturesError(
             f"{said} does not say which response it speaks of: add {{number}} (and {{content_type}}) to the sentence. "

@@ -53,6 +53,7 @@ class Design:
     units: str = "pairs"  # what n counts
     scored: bool = False  # the tolerance is of scores, as a share of their scale
     steps: Steps = ()  # of a gate with looks: of each its pairs and its level; the last one is at n
+    last_look: int = 0  # of the plan, which may be of more pairs than n; 0 without looks
     least_of_shift: int = 0  # the fewest pairs with which VSR can PASS at a look; 0: as of one look
 
     @property
@@ -103,8 +104,11 @@ class Design:
         return Course(tuple(look for look, _ in steps), new, (0.0,) * len(steps))
 
     def with_pairs(self, n: int) -> Design:
-        """Return the same with more pairs, where it has fewer: beyond the looks that it plans, decided on once."""
-        return replace(self, n=n, steps=(), least_of_shift=0) if n > self.n else self
+        """Return the same with more pairs, where it has fewer: beyond the looks that it plans, decided on once.
+
+        With more that are still within the plan it is left as it is: that shares alpha, and promises no more.
+        """
+        return replace(self, n=n, steps=(), least_of_shift=0) if n > max(self.n, self.last_look) else self
 
 
 def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
@@ -257,7 +261,8 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
     largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
     remedies, units = [], " or ".join(dict.fromkeys(each.units for each in designs))
     if tens := smallest(with_pairs, ENOUGH, largest):
-        remedies.append(f"{10 * tens} {units} per contrast would make it {bare(with_pairs(tens))}")
+        beyond = ", more than looks are planned for," if any(each.last_look for each in designs) else ""
+        remedies.append(f"{10 * tens} {units} per contrast{beyond} would make it {bare(with_pairs(tens))}")
     if hundredths := smallest(with_tolerance, ENOUGH, 50):
         remedies.append(f"tolerance {bare(hundredths / 100)} would make it {bare(with_tolerance(hundredths))}")
     noise = f"that flips on {flips:.0%} of the {units}"

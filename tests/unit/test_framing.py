@@ -208,7 +208,7 @@ def test_a_note_speaks_of_the_response_without_a_number(sentence: str, said: str
             '"prompt".',
         ),
         ('place = "promt"\nb = "It is urgent."', "place = 'promt' does not say which response it speaks of"),
-        ('place = "prompt"\nb = " "\nc = "It is urgent."', "the cue family a: b = ' ' says nothing: write a sentence"),
+        ('place = "prompt"\nb = " "\nc = "So."', "the cue family a: b = ' ' says nothing: write a sentence"),
         ('place = "prompt"\nb = "It is urgent."', "the cue family a has 1 label; a contrast needs two"),
     ],
 )

@@ -193,3 +193,11 @@ def test_the_gate_itself_is_asked() -> None:
     assert (
         planned_levels([25, 50], 50, GateTable(confidence=0.98).alpha)[0][1] < planned_levels([25, 50], 50, 0.05)[0][1]
     )
+
+
+def test_the_preflight_promises_nothing_of_more_pairs_within_the_plan() -> None:
+    """With fewer pairs than the last look it advises more than that, whose chance it knows, and says that it does."""
+    short = Design("recency-new-old", "mine", 40, 0.15, steps=((25, 0.01785), (40, 0.01135)), last_look=100)
+    assert [short.with_pairs(n).n for n in (50, 90, 100, 110)] == [40, 40, 40, 110]
+    warned = table([short] * 14)[-1]
+    assert "110 pairs per contrast, more than looks are planned for, would make it" in warned
