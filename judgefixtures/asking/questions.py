@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Literal, Protocol
@@ -132,7 +132,8 @@ class Inquiry(Generic[R]):
     """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
 
     `answered` is called with each reply as it arrives. Where `urgency` returns 1 nothing further is asked, and what is
-    in flight has some seconds; where it returns 2, none. With `mail` batches answer.
+    in flight has some seconds; where it returns 2, none. With `mail` batches answer. `live` are the answers that came
+    without a call that could be recorded: what stands there is not asked again.
     """
 
     task: Task[R]
@@ -142,6 +143,7 @@ class Inquiry(Generic[R]):
     answered: Callable[[R], None] | None = None
     urgency: Callable[[], int] | None = None
     mail: Mailing | None = None
+    live: MutableMapping[tuple[str, ...], Any] | None = None
 
 
 async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
@@ -264,6 +266,10 @@ class _Run(Generic[R]):
         # A judge of the user's own making need not know of plans.
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
         code, digest = self.asker.table.record.is_code, "" if plan is None else plan.digest
+        live, key = self.inquiry.live if code else None, (self.asker.name, condition.name, str(repeat), pair.id, prompt)
+        if live is not None and key in live:
+            self.replies[condition.name, repeat, pair.id] = live[key]
+            return False
         make = partial(cassette.call, self.asker.shows(pair), repeat, eager=code, plan=digest)
         box = None if self.mail is None else self.mail.box(self.asker, cassette)
         call = make(post=box)
@@ -279,6 +285,8 @@ class _Run(Generic[R]):
             return False
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
+        if live is not None and not call.played:
+            live[key] = reply
         if self.inquiry.answered is not None:
             self.inquiry.answered(reply)
         if box is not None and call.played and not call.played[-1].by:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any
 
@@ -74,7 +74,7 @@ class Collector:
             opened += cassettes.values()
             found = Round(self._desk, judge, task, asking, list(cassettes.values()))
             try:
-                replies = self._ask(judge, task, cassettes, meter)
+                replies = self._ask(judge, task, cassettes, meter, asking.live)
                 found.note_answers(replies)
                 found.warn_of_second_look()
                 return replies
@@ -94,7 +94,14 @@ class Collector:
         if options.shared is not None:
             asker.pace.share(options.shared, asker.paced_as, self._concurrency)
 
-    def _ask(self, judge: Judge, task: Task[R], cassettes: Mapping[str, Cassette], meter: Meter) -> list[tuple[R, ...]]:
+    def _ask(
+        self,
+        judge: Judge,
+        task: Task[R],
+        cassettes: Mapping[str, Cassette],
+        meter: Meter,
+        live: MutableMapping[tuple[str, ...], Any] | None,
+    ) -> list[tuple[R, ...]]:
         offline = self._desk.is_offline
         stop = None if offline or self._stop is None else self._stop()
         urgency = None if stop is None else lambda: stop.urgency
@@ -105,7 +112,7 @@ class Collector:
             contextlib.nullcontext() if stop is None else stop.heeded(),
         ):
             mail = None if offline else self._posting.mail
-            inquiry = Inquiry(task, cassettes, self._concurrency, meter, answered, urgency, mail)
+            inquiry = Inquiry(task, cassettes, self._concurrency, meter, answered, urgency, mail, live)
             return self.runner.run(ask_all(inquiry))
 
     def _write_down(self, found: Round, meter: Meter) -> None:

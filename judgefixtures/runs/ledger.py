@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from judgefixtures.asking.costs import Cost, rates
 from judgefixtures.asking.judges import Judge
@@ -137,6 +138,9 @@ class Asking:
     kept. `again`: recordings that were planned with so many pairs at least, and fewer than these, were decided before;
     0 where no number was a look of its own.
 
+    `live` is of one check: what a function answered without any call that could be recorded, so that no look asks it a
+    second time and decides on other answers than the one before.
+
     `part`: no more than some pairs of the dataset that other checks may ask about as a whole. `whole` are those that a
     look has the first of: they are all kept beside its recordings, so that a replay knows how many there are.
     """
@@ -151,6 +155,7 @@ class Asking:
     whole: tuple[Pair, ...] = ()
     plan: int = 0
     again: int = 0
+    live: MutableMapping[tuple[str, ...], Any] | None = None
 
     def command(self, mode: str) -> str:
         """Return the command that records this in a mode, and nothing else."""

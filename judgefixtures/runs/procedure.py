@@ -152,7 +152,7 @@ class Procedure:
         """
         check, case, asking = course.check, course.case, course.asking
         course.whole, interviews, before = case.pairs, self.interviews, len(self.desk.notes)
-        asking = replace(asking, whole=case.pairs, look=f"{asking.options} --judge-until-decided")
+        asking = replace(asking, whole=case.pairs, look=f"{asking.options} --judge-until-decided", live={})
         if len(looks) > 1 and not (self.desk.is_offline or self.desk.options.until_decided):
             self._ask_whole(course, asking)
             interviews = self.reading
@@ -176,13 +176,13 @@ class Procedure:
 
     def _ask_whole(self, course: _Course, asking: Asking) -> None:
         """Ask about all pairs before any look is taken: what is recorded then can be decided on in every other way."""
-        self.desk.note(
-            "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no further "
-            "than that"
-        )
         course.asking = replace(asking, ledger=Ledger())
         try:
             self._answered(course, self.interviews)
+            self.desk.note(  # not of a recording that stopped before its end
+                "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no "
+                "further than that"
+            )
         finally:
             asking.ledger.pay(course.asking.ledger)
             course.asking = asking

@@ -404,3 +404,34 @@ def test_a_batch_has_the_questions_of_a_look(project: Project) -> None:
     assert "sent: ours: 50 questions in " in sent.said
     ran = project.run(*batch)
     assert looks_of(ran.report) == {"recency-new-old": (25, "PASS")}
+
+
+LIVE = """
+import pathlib
+
+calls = []
+
+
+def judge(prompt):
+    calls.append(prompt)
+    pathlib.Path("calls").write_text(str(len(calls)))
+    return '{"selected_response": %d, "reason": "better"}' % (1 + len(calls) % 25 % 2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "mode"), [("live_until", UNTIL), ("live_all", ALL), ("live_replay", REPLAY)])
+def test_a_function_that_runs_live_answers_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch, name: str, mode: tuple[str, ...]
+) -> None:
+    """No look asks it again about pairs of the one before, of which it may say something else every time."""
+    monkeypatch.syspath_prepend(str(project.path))
+    project.write(f"{name}.py", LIVE)
+    written = configuration(pairs=50, looks="[10, 20, 50]", gate="vsr_tolerance = 0.10")
+    head, gate = written.partition("provider")[0], written.partition("[gate]")[2]
+    judge = f'provider = "python"\ntarget = "{name}:judge"\n'
+    project.write("judges.toml", f"control = false\n{head}{judge}[gate]{gate}")
+    ran = project.run(*mode, "--judge-force")
+    assert looks_of(ran.report)["recency-new-old"][0] == 50
+    assert (project.path / "calls").read_text() == "100"
+    assert "it was run live, not replayed" in ran.said
