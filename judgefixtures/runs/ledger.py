@@ -186,14 +186,17 @@ class Archive:
         if self._wanted:
             ledger.ask(f"what controls {judge} on {dataset}", judge, dataset, pairs)
 
-    def keep_case(self, check: Check, case: Case, ledger: Ledger) -> None:
-        """Keep what a check asks its judges about: as it is after all that narrows it."""
+    def keep_case(self, check: Check, case: Case, asking: Asking) -> None:
+        """Keep what a check asks its judges about: as it is after all that narrows it.
+
+        Of a look it is all that looks may come to: parts of a run whose contrasts end at others are parts of one run.
+        """
         if not self._wanted:
             return
         who = " against ".join(judge.name for judge in case.judges)
         by = f", chosen by {case.chosen_by}" if case.chosen_by else ""
         shown = [column for judge in case.judges for column in judge.template.columns]
-        pairs = [with_columns(pair, shown) for pair in case.pairs]
+        pairs, ledger = [with_columns(pair, shown) for pair in asking.whole or case.pairs], asking.ledger
         ledger.ask(f"what {who} is asked about of {case.dataset}{by}", case.judge.name, case.dataset, pairs)
         if check.contrast is not None:  # a fixture of the user's may have other sentences than the configuration
             said = hashlib.sha256(repr(check.contrast).encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -190,7 +190,7 @@ class Procedure:
     def _answered(self, course: _Course, interviews: Interviews) -> list[Answers]:
         """Return what each judge answers about the pairs of a case, and what is looked at beside."""
         check, case, asking = course.check, course.case, course.asking
-        self.archive.keep_case(check, case, asking.ledger)
+        self.archive.keep_case(check, case, asking)
         course.check = check = self._as_recorded(check, case, asking)
         arms = self.arms(check, case)
         answers = [interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]

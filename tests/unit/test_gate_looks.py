@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -435,3 +437,25 @@ def test_a_function_that_runs_live_answers_once(
     assert looks_of(ran.report)["recency-new-old"][0] == 50
     assert (project.path / "calls").read_text() == "100"
     assert "it was run live, not replayed" in ran.said
+
+
+@pytest.mark.slow
+def test_parts_that_end_at_other_looks_are_one_run(project: Project) -> None:
+    """Shards whose contrasts were decided at other looks are put together as the report of one run."""
+    project.write("test_looks_of_a_gate.py", suite("recency", "placebo"))
+    written = (project.path / "judges.toml").read_text().replace("pairs = 100", "pairs = 50")
+    project.write(
+        "judges.toml",
+        f"{written.replace(str(LOOKS), '[25, 50]')}\n[gate.placebo]\nlooks = [25, 50]\nvsr_tolerance = 0.1\n",
+    )
+    project.run(*UNTIL)
+    whole = project.run(*REPLAY)
+    assert {look for look, _ in looks_of(whole.report).values()} == {25, 50}
+    one = contents(project)
+    parts = [project.path / "placebo", project.path / "recency"]
+    for part in parts:
+        project.run("--judge-report", part, "-k", part.name)
+    merge = [sys.executable, "-m", "judgefixtures", "report", "merge", *map(str, parts), "--into", "report"]
+    merged = subprocess.run(merge, cwd=project.path, capture_output=True, text=True, check=False)
+    assert merged.returncode == whole.ret, merged.stderr
+    assert contents(project) == one
