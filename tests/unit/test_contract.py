@@ -118,17 +118,20 @@ def test_every_name_that_is_built_in_stands_there() -> None:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
-    """The folders of two reports of the shipped recordings: judges of pairs, one of single responses, and one in other words."""
+    """The folders of reports of the shipped recordings: judges of pairs, one of single responses, other words, looks."""
     folder = tmp_path_factory.mktemp("report")
     config = folder / "judge.toml"
     config.write_text(SETTINGS)
     judges = "--judge simulated-candid --judge simulated-verbose-prepared --judge-baseline simulated-gpt-4o"
     how = f"--judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
-    found = folder / "pairs", folder / "responses", folder / "words"
+    looks = folder / "looks.toml"
+    looks.write_text("[gate]\nlooks = [20, 30]\n")
+    found = folder / "pairs", folder / "responses", folder / "words", folder / "looks"
     runs = (
         (*judges.split(), "-k", SELECTED),
         ("--judge", "simulated-grader-silent", "-k", "agreement"),
         ("--judge", "simulated-grader-worded", "-k", "wording"),
+        ("--judge", "simulated-faithful", "-k", "recency", "--judge-config", str(looks)),
     )
     for into, asked in zip(found, runs, strict=True):
         shown = pytest_says("-q", *how.split(), *asked, "--judge-report", str(into))
