@@ -95,7 +95,23 @@ def _tell(report: Row, _view: View) -> list[str]:
         for place, ((look, is_open), count) in enumerate(sorted(ended.items()))
     ]
     asked, of_all = _calls(rows)
-    return [f"looks: {', '.join(said)}; {asked} of {of_all} calls asked, {100 * asked / of_all:.0f}%"]
+    beyond = sorted({(row.dataset, row.pairs, row.planned[-1]) for row in rows if row.pairs > row.planned[-1]})
+    return [
+        f"looks: {', '.join(said)}; {asked} of {of_all} calls asked, {100 * asked / of_all:.0f}%",
+        *(beyond_looks(dataset, pairs, last) for dataset, pairs, last in beyond),
+    ]
+
+
+def beyond_looks(dataset: str, pairs: int, last: int) -> str:
+    """Return what is said of a dataset with more pairs than the last look has: none of the looks is taken.
+
+    >>> beyond_looks("mine", 200, 100)
+    'looks: mine has 200, more than the last look (100): decided once on all of them; --judge-pairs 100 takes the looks'
+    """
+    return (
+        f"looks: {dataset} has {pairs}, more than the last look ({last}): decided once on all of them; "
+        f"--judge-pairs {last} takes the looks"
+    )
 
 
 def _calls(rows: Sequence[LookRow]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judgefixtures.asking.costs import Cost, cost_of, scaled
 from judgefixtures.asking.questions import Arm
+from judgefixtures.checks.look_by_look import beyond_looks
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.numbers.peeking import expected
 from judgefixtures.numbers.power import Design
@@ -30,9 +31,17 @@ def spared_by_looks(
 ) -> Iterator[str]:
     """Yield a line for each judge whose contrasts have looks: calls, tokens and money that they take in the mean.
 
+    Before them a line for each dataset with more pairs than the last look has.
+
     `costs` are of what is missing at most; `recorded` what the answers took that are there already, of which the tokens
     of the others are the mean, where any tells.
     """
+    beyond = {
+        (subject.dataset, design.n, looks[-1])
+        for subject, design in designs.items()
+        if design is not None and (looks := run.config.gate(subject.check.family).looks) and design.n > looks[-1]
+    }
+    yield from (beyond_looks(*each) for each in sorted(beyond))
     keys: dict[str, list[Key]] = {}
     for key, cost in costs.items():
         if cost.calls and run.judge(key[0]).kind.is_asked:

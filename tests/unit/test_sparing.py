@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from support.project import Project
 
+from judgefixtures.checks.look_by_look import LOOKS as SECTION
+from judgefixtures.checks.look_by_look import LookRow, beyond_looks
+from judgefixtures.checks.sections import View
 from judgefixtures.simulator.server import SimulatorServer, serving
+from judgefixtures.words.records import as_json
 
 pytest_plugins = ["pytester"]
 LOOKS = "looks = [25, 50, 100]"
@@ -66,6 +71,23 @@ def test_expected_calls_stand_beside_the_bound(project: Project) -> None:
     assert "ours: at most 1400 calls" in said
     assert about(said) == [350, pytest.approx(726, abs=14)]
     assert "no bound, answers as long as they may be" in said
+
+
+def test_more_pairs_than_the_last_look_are_told(project: Project) -> None:
+    """Where no look is taken the preflight and the run say so, and with how many pairs they would be."""
+    project.configure("http://127.0.0.1:9/v1", gate="looks = [25, 50]")
+    told = "looks: house-close has 100, more than the last look (50): decided once on all of them; --judge-pairs 50"
+    assert told in forecast(project, "-k", "recency")
+    assert "more than the last look" not in forecast(project, "-k", "recency", "--judge-pairs", "50")
+
+
+def test_a_run_beyond_its_looks_says_so() -> None:
+    """The line of a run tells which dataset had more pairs than the last look, once for all of its contrasts."""
+    row = LookRow(judge="j", dataset="mine", contrast="a-b", look=100, pairs=100, planned=(25, 50), arms=("x", "y"))
+    rows = [replace(row, contrast=name, calls=200, calls_of_all=200, status="PASS") for name in ("a-b", "a-c")]
+    within = replace(rows[0], dataset="other", look=25, pairs=50, calls=50, calls_of_all=100)
+    told = SECTION.shown({"looks": as_json([*rows, within])}, View())
+    assert told[1:] == [beyond_looks("mine", 100, 50)]
 
 
 def test_without_looks_nothing_is_expected(project: Project) -> None:
