@@ -120,6 +120,9 @@ class Inventory:
         if (detector := config.detector.judge) is not None:
             # One that was not asked yet: whether it is known what its model takes depends on the process.
             found["detector"]["identity"] = load_judge(config.judge_table(detector), detector).identity
-        return found | {
-            f"judges.{name}": {"ties": config.judge_table(name).counts_ties} for name in judges if REWORDED not in name
-        }
+        for name in judges:
+            if REWORDED not in name:
+                table = config.judge_table(name)
+                others = {} if table.wordings is None else {"wordings": table.wordings}
+                found[f"judges.{name}"] = {"ties": table.counts_ties, **others}
+        return found

@@ -619,3 +619,8 @@ def test_two_reports_are_compared(project: Project, server: SimulatorServer) -> 
     assert done.ret == 1
     rows = json.loads((project.path / "new" / "report.json").read_text())["wordings"]
     assert rows[0]["n"] == 30
+    fewer = (project.path / "judges.toml").read_text().replace('["terse", "reordered"]', '["terse"]')
+    project.write("judges.toml", fewer)
+    project.run(*asked("calm-grader"), "--judge-report", "fewer")
+    done = project.pytester.run("python", "-m", "judgefixtures", "report", "compare", "new", "fewer")  # type: ignore[union-attr]
+    assert '[judges.calm-grader] wordings was ["terse", "reordered"], is ["terse"]' in done.stdout.str()
