@@ -143,7 +143,7 @@ price = {input = 1.0, output = 1.0}
 """
 OWN_GATES = {
     "pairs = 100 ": 'dataset = ["house-qa"]\npairs = 20 ',
-    "vsr_tolerance = 0.15": "vsr_tolerance = 0.5\nattack_tolerance = 0.5",
+    "vsr_tolerance = 0.15": "vsr_tolerance = 0.5\nattack_tolerance = 0.5\nlooks = [16, 20]",
     "min_accuracy = 0.7": "min_accuracy = 0.1",
     "[tool.judgefixtures.swap]": "[tool.judgefixtures.swap]\nlooks = [16, 20]\ncontrast_margin = 0.8\n"
     + "".join(f"{name}_margin = 0.5\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid")),
