@@ -1,4 +1,4 @@
-"""`python -m judgefixtures`: start gating a judge, import or label, join recordings and reports, canary, paper."""
+"""`judgefixtures` on the command line: start gating a judge, import or label, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ The simulated judges are served by `python -m judgefixtures.simulator`.
 def main(arguments: list[str]) -> int:
     """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
     parser = argparse.ArgumentParser(
-        prog="python -m judgefixtures",
+        prog="judgefixtures",
         description="Gate an LLM judge with pytest.",
         epilog=GATES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -289,5 +289,11 @@ RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "report compare": _compare_reports,
 }
 
+
+def run() -> int:
+    """Run the command that was given on the command line; return the exit code, as the console script wants it."""
+    return main(sys.argv[1:])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())
