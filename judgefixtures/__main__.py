@@ -1,4 +1,4 @@
-"""`judgefixtures` on the command line: start gating a judge, import or label, join recordings and reports, canary, paper."""
+"""The command `judgefixtures`: start gating a judge, import or label, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 

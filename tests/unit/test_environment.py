@@ -73,7 +73,7 @@ def sent_key(asked: Asked) -> str:
 def destination(sdk: str, **more: Any) -> str:
     """Return what the error of a blocked network says of the address that a judge at the provider itself asks."""
     judge = load_judge({"provider": sdk, "model": MODELS[sdk], **more}, "mine")
-    with recording(only_httpx2=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
+    with recording(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
         ask(judge)
     return str(caught.value)
 
