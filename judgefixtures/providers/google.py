@@ -156,10 +156,12 @@ class GoogleProvider(HttpProvider["Client"]):
         if self.dropped not in self._configs:
             from google.genai import types
 
+            # On by default where an SDK has it; turns one call into up to four.
+            known = types.GenerateContentConfig.model_fields.keys() & {"automatic_continuation"}
             self._configs[self.dropped] = types.GenerateContentConfig(
                 **self.parameters(),
+                **dict.fromkeys(known, False),
                 system_instruction=self.table.system_text or None,
-                automatic_continuation=False,  # on by default; turns one call into up to four
                 # The answer is read off the wire: the SDK need not make objects of it, or call functions.
                 should_return_http_response=True,
                 automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),

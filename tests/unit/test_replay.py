@@ -14,6 +14,7 @@ import errno
 import gzip
 import hashlib
 import http.client
+import importlib
 import inspect
 import itertools
 import json
@@ -68,6 +69,7 @@ from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCh
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.contrasts import Condition, contrasts
 from judgefixtures.material.pairs import Pair, balanced
+from judgefixtures.providers import http_library
 from judgefixtures.simulator import server as simulator
 
 pytestmark = pytest.mark.whole
@@ -872,6 +874,7 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     sdk: str, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
     """Clients that insist on ids, of users or of requests, still get them; an id in the model's own words stays."""
+    library = importlib.import_module(http_library({"openai": "openai", "google": "google-genai"}[sdk]))
     private = {"id": "canary", "user": {"id": 4711}, "metadata": {"team": "canary"}, "account": 4711, "project": [1]}
     own = json.dumps({"selected_response": 2, "reason": "It has one.", "id": 17})
 
@@ -881,9 +884,9 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     with loopback(answering) as server:
 
         async def asking(prompt: str) -> str:
-            async with httpx2.AsyncClient(verify=TLS) as http:
+            async with library.AsyncClient(verify=TLS) as http:
                 if sdk == "google":
-                    more = {"httpx_async_client": http, "httpx_client": httpx2.Client(verify=TLS)}
+                    more = {"httpx_async_client": http, "httpx_client": library.Client(verify=TLS)}
                     models = genai.Client(api_key="k", http_options={"base_url": server.url, **more}).aio.models
                     return (await models.generate_content(model="m", contents=prompt)).text or ""
                 client = AsyncOpenAI(
