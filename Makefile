@@ -15,10 +15,11 @@ RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
 TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
 QUICK = pytest -n 2 --dist worksteal
+LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate quick test test-slow cassettes record-paper paper browser bench operating-characteristics real-server clean
+.PHONY: gate quick test test-slow lowest cassettes record-paper paper browser bench operating-characteristics real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -31,6 +32,11 @@ test: $(READY)  ## before a commit: lint, types, and the unit tests but for the 
 
 test-slow: $(READY)  ## what `make test` leaves out: kills, sweeps, long simulations, the documentation's commands, the suite itself
 	$(RUN) $(TEST) -m slow tests/unit && pytest -n 2 tests/judge
+
+lowest:  ## the unit tests but for the slow ones with the lowest versions that pyproject.toml allows (ten minutes)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
+	. $(LOWEST)/bin/activate && $(TEST) -m "not slow" tests/unit
 
 browser: $(READY)  ## report.html and the labelling page in Chromium (Debian: chromium and chromium-driver): nothing of their data runs
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
@@ -90,4 +96,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) report .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) report .pytest_cache .mypy_cache .ruff_cache .hypothesis

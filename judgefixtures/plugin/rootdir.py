@@ -2,8 +2,8 @@
 
 pytest looks for its rootdir before plugins are loaded, and takes the value of `--judge-report DIR` or `--judge-config
 FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml. pytest has no public way to
-look again: hooks for it run before plugins are loaded, or when the settings are read, and a Config is parsed once. These
-attributes are not the same in all releases that are supported: here alone that is asked.
+look again: hooks for it run before plugins are loaded, or when the settings are read, and a Config is parsed once. What
+these attributes are called in which release is asked here alone.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ NOT_RUN = {
     "make quick": "takes a minute; runs the tests of this folder",
     "make test": "takes minutes; runs the tests of this folder",
     "make test-slow": "takes many minutes, and runs this test",
+    "make lowest": "asks an index; test_docs.py holds its versions against pyproject.toml",
     "python -m judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "python -m judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
     "python -m judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from support.forked import gate_here
@@ -149,3 +152,22 @@ def test_the_version_of_a_folder_is_not_known(
 def missing(name: str) -> str:
     """Say that a distribution is not installed."""
     raise importlib.metadata.PackageNotFoundError(name)
+
+
+def test_lowest_versions_are_the_lower_bounds() -> None:
+    """`make lowest` installs of every dependency, and of every tool, the lowest version that pyproject.toml allows."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    allowed = [Requirement(each) for each in (*project["dependencies"], *extras["claude"], *extras["dev"])]
+    lines = (REPOSITORY / "constraints-lowest.txt").read_text().splitlines()
+    pinned = {canonicalize_name(each.name): each.specifier for each in map(Requirement, filter(_is_pin, lines))}
+    for each in allowed:
+        if each.name == "judgefixtures":
+            continue
+        (lowest,) = (Version(part.version) for part in each.specifier if part.operator == ">=")
+        (version,) = (Version(part.version) for part in pinned[canonicalize_name(each.name)])
+        assert version == lowest, each
+
+
+def _is_pin(line: str) -> bool:
+    return not line.startswith("#")
