@@ -28,6 +28,8 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
+pytest_plugins = ["pytester"]
+
 OLDER, NEWER = "2023-06-01", "2026-10-21"  # versions of the API: only the older one knows a temperature
 CLAUDE = {"provider": "anthropic", "model": "claude-haiku-4-5"}
 
