@@ -202,6 +202,12 @@ def lead(decision: DecisionRow, report: Row) -> str:
     return f"{said}; {plain}" if said else plain
 
 
+def decision_text(decision: DecisionRow, report: Row) -> str:
+    """Return what a decision says where it stands for itself: a sentence, and its reasons; the summary has the rest."""
+    reasons = _cut([f"  {reason}" for reason in decision.reasons], MOST_REASONS)
+    return "\n".join([f"{decision.status}: {lead(decision, report)}", *reasons, "  All that was compared: the summary"])
+
+
 def unread(decision: DecisionRow, report: Row) -> str:
     """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
     rows = [row for row in CONTROLS.read_records(report) if row.earns_nothing]

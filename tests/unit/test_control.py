@@ -166,9 +166,9 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     assert all(reason in row["message"] and "control" in row["message"] for row in rows)
     decided = {part["part"] for row in ran.report["results"] for part in row["decided_by"]}
     assert decided == {"control"}
-    assert {(row["vsr"], row["vsr_status"], row["car_status"], row["p_fail_holm"]) for row in ran.report["contrasts"]} == {
-        (None, "NOT_APPLICABLE", "NOT_APPLICABLE", None)
-    }
+    assert {
+        (row["vsr"], row["vsr_status"], row["car_status"], row["p_fail_holm"]) for row in ran.report["contrasts"]
+    } == {(None, "NOT_APPLICABLE", "NOT_APPLICABLE", None)}
     assert ran.report["decision"]["status"] == "INCONCLUSIVE"
     for page in ("report.md", "report.html"):
         text = (ran.folder / page).read_text(encoding="utf-8")
