@@ -34,8 +34,8 @@ PLAIN = {
 # What a control that was not passed says of a judge, worst last.
 UNREAD = {
     Status.ERROR: "the control of {} could not be measured",
-    Status.INCONCLUSIVE: "the control of {} is INCONCLUSIVE (nothing shows that it reads)",
-    Status.FAIL: "{} fails its control (it does not read what it judges)",
+    Status.INCONCLUSIVE: "the control of {} is INCONCLUSIVE",
+    Status.FAIL: "{} fails its control",
 }
 URGENCY = tuple(UNREAD)
 MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has all
