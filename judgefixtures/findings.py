@@ -15,6 +15,7 @@ from judgefixtures.numbers.estimate import SEVERITY, Estimate, Status
 from judgefixtures.words.records import Record, as_json, made
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
+CONTROL = "control"  # what decides whatever is found of a judge that did not pass its control
 R = TypeVar("R", bound="ReportRow")
 
 
@@ -35,8 +36,8 @@ class Part:
     """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
 
     `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "tpr", "tnr",
-    "kappa", "wording", "plans", "swap"), or what came in its way: "invalid" verdicts, "stuck" ones, that it is
-    "unmeasured", or a "waiver" that is over.
+    "kappa", "wording", "plans", "swap"), or what came in its way: a "control" that was not passed, "invalid" verdicts,
+    "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
     `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
     where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
     """
@@ -57,6 +58,11 @@ class Part:
 def rows_of_parts(parts: Iterable[Part]) -> tuple[PartRow, ...]:
     """Return parts as rows of the report have them."""
     return tuple(PartRow.copied(each, part=each.name) for each in parts)
+
+
+def is_of_control(parts: Iterable[PartRow]) -> bool:
+    """Tell whether parts that decided are a judge's control, so that nothing of what was to be measured was."""
+    return any(each.part == CONTROL for each in parts)
 
 
 def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
@@ -157,6 +163,11 @@ class Finding:
         return f"{who} on {self.dataset}: {self.name} is {self.status}"
 
     @property
+    def is_of_control(self) -> bool:
+        """Whether a judge's control decided it, so that nothing was measured that anybody could answer for."""
+        return is_of_control(rows_of_parts(self.decided_by))
+
+    @property
     def text(self) -> str:
         """What a failing item says."""
         said = self.diagnosis or (self.title, *(f"  {reason}" for reason in self.reasons))
@@ -166,6 +177,25 @@ class Finding:
     def headline(self) -> str:
         """The result in a sentence, where there is one, else its title."""
         return f"{self.status}: {self.plain}" if self.plain else self.title
+
+    def decided_alone(self, part: Part, **change: Any) -> Self:
+        """Return the finding with the status of a part that decides it before anything is measured.
+
+        Its rows say so, too, and have this `change`.
+        """
+        marks = {"status": part.status, "message": part.reason, "text": part.text, **change}
+        return replace(
+            self,
+            status=part.status,
+            rows={
+                place: tuple(row.changed(**marks, decided_by=rows_of_parts([part])) for row in rows)
+                for place, rows in self.rows.items()
+            },
+            reasons=(part.reason,),
+            diagnosis=(),
+            plain=part.text,
+            decided_by=(part,),
+        )
 
     def waived_by(self, waived: Waived) -> Self:
         """Return the finding with its rows marked as waived."""

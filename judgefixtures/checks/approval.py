@@ -31,6 +31,13 @@ PLAIN = {
     ),
     "INCONCLUSIVE": "{judge} cannot replace {baseline} yet: that it is worse by more than a margin is not ruled out",
 }
+# What a control that was not passed says of a judge, worst last.
+UNREAD = {
+    Status.ERROR: "the control of {} could not be measured",
+    Status.INCONCLUSIVE: "the control of {} is INCONCLUSIVE",
+    Status.FAIL: "{} fails its control",
+}
+URGENCY = tuple(UNREAD)
 MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has all
 
 
@@ -195,13 +202,19 @@ def lead(decision: DecisionRow, report: Row) -> str:
     return f"{said}; {plain}" if said else plain
 
 
+def decision_text(decision: DecisionRow, report: Row) -> str:
+    """Return what a decision says where it stands for itself: a sentence, and its reasons; the summary has the rest."""
+    reasons = _cut([f"  {reason}" for reason in decision.reasons], MOST_REASONS)
+    return "\n".join([f"{decision.status}: {lead(decision, report)}", *reasons, "  All that was compared: the summary"])
+
+
 def unread(decision: DecisionRow, report: Row) -> str:
     """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
-    rows = [row for row in CONTROLS.read_records(report) if row.status in (Status.FAIL, Status.ERROR)]
+    rows = [row for row in CONTROLS.read_records(report) if row.earns_nothing]
     said = [
-        f"{name} fails its control" if Status.FAIL in own else f"the control of {name} could not be measured"
+        UNREAD[max((Status(row.status) for row in own), key=URGENCY.index)].format(name)
         for name in dict.fromkeys((decision.judge, decision.baseline))
-        if (own := [row.status for row in rows if row.judge == name])
+        if (own := [row for row in rows if row.judge == name])
     ]
     them = "it passes" if len(said) == 1 else "they pass"
     return f"{' and '.join(said)}, and until {them} nothing can be approved" if said else ""

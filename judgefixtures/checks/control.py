@@ -17,7 +17,7 @@ from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.protocol import Need
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
-from judgefixtures.findings import Finding, ReportRow, Row, rows_of
+from judgefixtures.findings import CONTROL, Finding, Part, ReportRow, Row, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings, least_telling
 from judgefixtures.material.pairs import Pair
@@ -31,7 +31,6 @@ CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, wha
 TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
 CLEAR, CLEAR_STORIES = "house-control", "house-control-stories"
 OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
-REFUSED: dict[str, str] = {Status.FAIL: "it failed its control", Status.INCONCLUSIVE: "its control is inconclusive"}
 TABLE = "[tool.judgefixtures.control]"  # as messages name it
 
 
@@ -40,8 +39,8 @@ class Control(ReportRow):
     """What a judge did on the clear pairs of a dataset, and what that says of it.
 
     `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
-    judge of one response, which has `tpr`, `tnr` and `youden`. `command` records the control where that is all that is
-    missing.
+    judge of one response, which has `tpr`, `tnr` and `youden`. `cause` is what is wrong with a judge that was not shown
+    to read, as its items say it, and `command` records the control where that is all that is missing.
     """
 
     place: ClassVar[str] = "controls"
@@ -55,6 +54,7 @@ class Control(ReportRow):
     tpr: Estimate | None = where_any()
     tnr: Estimate | None = where_any()
     youden: Estimate | None = where_any()
+    cause: str = unwritten("")
     command: str = unwritten("")
 
     @property
@@ -186,6 +186,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
             return replace(
                 found,
                 status=Status.INCONCLUSIVE,
+                cause=f"its choices follow {best.count} as well as the better response",
                 message=(
                     f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing "
                     f"shows that it reads. That count tells the better response on {told} of these pairs: set dataset "
@@ -193,8 +194,8 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
                 ),
             )
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
-    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
-    return replace(found, message=reason)
+    cause = _cause((*own, *other), both, threshold)
+    return replace(found, message=f"{said} (at least {least} show that it reads): {cause}", cause=cause)
 
 
 def fewest_right(n: int, threshold: float) -> int:
@@ -303,7 +304,7 @@ def of_log(found: Control, table: ControlTable, trial: Trial, answers: Sequence[
 
 
 def refusal(failed: Control) -> str:
-    """Return why an item is an ERROR."""
+    """Return why nothing is measured of a judge."""
     return (  # a message may end in a command, which is copied as it stands: nothing comes after it
         f"nothing about {failed.judge} can be a PASS until it passes its control ({TABLE}), "
         f"which is {failed.status} on {failed.dataset}: {failed.message}"
@@ -311,10 +312,20 @@ def refusal(failed: Control) -> str:
 
 
 def refused(finding: Finding, failed: Control) -> Finding:
-    """Return the finding of an item whose judge did not pass its control: the summary says once what is wrong."""
-    why = REFUSED.get(failed.status, "its control could not be measured")
-    said = f"nothing about {failed.judge} can be a PASS: {why} on {failed.dataset}, see the summary"
-    return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
+    """Return the finding of an item that is lost because its judge did not pass its control.
+
+    One that does not read is a FAIL, and an INCONCLUSIVE one that nothing shows to read: the summary says once what was
+    asked. What could not be asked stays an ERROR.
+    """
+    nothing = f"nothing about {failed.judge} can be a PASS"
+    if failed.status == Status.ERROR:
+        said = f"{nothing}: its control could not be measured on {failed.dataset}, see the summary"
+        return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
+    does = "{} does not read what it judges" if failed.status == Status.FAIL else "nothing shows that {} reads"
+    plain = f"{does.format(failed.judge)}: {failed.cause or failed.message}; {nothing}"
+    part = Part(CONTROL, Status(failed.status), refusal(failed), plain)
+    found = finding.decided_alone(part, vsr_status=Status.NOT_APPLICABLE)
+    return replace(found, diagnosis=(f"{found.title}, by the control on {failed.dataset}: see the summary",))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.checks.two_arms import need_of
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of_parts
+from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, is_of_control, related_units, rows_of_parts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
@@ -209,7 +209,7 @@ def _tell_four_cells(report: Row, view: View) -> list[str]:
         _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)
     ]
     for row in rows:
-        if row not in passed:
+        if row not in passed and (view.verbose or not is_of_control(row.decided_by)):
             by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
             lines += ["", f"{row.judge} {row.dataset} {row.contrast}: {by}{row.message}"]
     return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from judgefixtures.checks.approval import DECISIONS, lead
@@ -11,7 +11,7 @@ from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import ResultRow, Section, View, ordered, read_results
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import Finding, Row, rows_of_parts
+from judgefixtures.findings import Finding, Row, is_of_control, rows_of_parts
 from judgefixtures.material.diction import wording_of
 from judgefixtures.numbers.estimate import SEVERITY, Status, several
 from judgefixtures.providers import PROVIDERS, record_of
@@ -135,12 +135,25 @@ def _headline(who: str, rows: Sequence[ResultRow], caveat: str) -> str:
         return (
             f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}{caveat}"
         )
-    parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
+    unread = [row for row in rows if is_of_control(row.decided_by)]
+    by_control = Counter(Status(row.status) for row in unread)
+    rest = counts - by_control
+    parts = [f"{by_control[status]} {word} by its control" for status, word in BECAME.items() if by_control[status]]
+    parts += [f"{rest[status]} {word}" for status, word in BECAME.items() if rest[status]]
     parts += [f"{waived} waived"] if waived else []
-    says = ANSWERED_FOR if worst is Status.PASS else next(text for status, text in SAYS.items() if counts[status])
-    failed = [row for row in rows if row.status == Status.FAIL and not row.waived]
-    says = LAPSED if failed and all(row.lapsed for row in failed) else says
-    return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
+    said = "; ".join([*dict.fromkeys(row.text for row in unread), *_says(rest, rows, alone=not unread)])
+    return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {said}"
+
+
+def _says(counts: Mapping[Status, int], rows: Sequence[ResultRow], *, alone: bool) -> Iterator[str]:
+    """Yield what came of those checks of a judge that its control did not decide; where that did, nothing of a PASS."""
+    failed = [row for row in rows if row.status == Status.FAIL and not row.waived and not is_of_control(row.decided_by)]
+    if failed and all(row.lapsed for row in failed):
+        yield LAPSED
+    elif worst := [text for status, text in SAYS.items() if counts[status] and status is not Status.PASS]:
+        yield worst[0]
+    elif alone:
+        yield ANSWERED_FOR
 
 
 def source(report: Row) -> list[str]:

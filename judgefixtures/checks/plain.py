@@ -159,6 +159,7 @@ NAMED: Mapping[str, str] = {
     "wording": "wording",
     "plans": "plans",
     "swap": "swap",
+    "control": "control",
     "invalid": "invalid answers",
     "stuck": "no room to move",
     "unmeasured": "not measured",

@@ -19,7 +19,7 @@ from judgefixtures.checks.plain import with_what_decided
 from judgefixtures.checks.protocol import Alone, Answers, Case, Need, finding_of, lose
 from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import Config, JudgeTable, WordingTable
-from judgefixtures.findings import Finding, OfJudge, Part, Row, deciding, rows_of
+from judgefixtures.findings import Finding, OfJudge, Part, Row, deciding, is_of_control, rows_of
 from judgefixtures.material.contrasts import NO_CUE, Outcome, Single
 from judgefixtures.material.diction import Wording, unit_of, wording_about
 from judgefixtures.material.pairs import Pair
@@ -259,6 +259,7 @@ def _tell(report: Row, _view: View) -> list[str]:
         f"{row.status}: {row.text}"
         for row in read_results(report)
         if row.check == RewordingCheck.kind and row.text and row.status != Status.NOT_APPLICABLE
+        if not is_of_control(row.decided_by)
     ]
     return [*said, *([LEGEND] if WORDINGS.read_records(report) else [])]
 

@@ -13,7 +13,7 @@ from judgefixtures.checks.reasons import contradicted_lines
 from judgefixtures.checks.sections import Section, View, with_holm
 from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
 from judgefixtures.checks.two_detectors import readings_lines
-from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.findings import Finding, Row, evidence_of, is_of_control, rows_of
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
@@ -47,7 +47,7 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
 
 def _tell_contrasts(report: Row, view: View) -> list[str]:
     """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
-    rows = CONTRASTS.read_records(report)
+    rows = measured_rows(report, all_of_them=view.verbose)
     text: list[str] = []
     if rows:
         groups = [[row] for row in rows] if view.verbose else fold(rows)
@@ -78,6 +78,12 @@ def _tell_contrasts(report: Row, view: View) -> list[str]:
         elif row.status == Status.INCONCLUSIVE:
             text += ["", f"INCONCLUSIVE {of}: {row.message}"]
     return text
+
+
+def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
+    """Return the rows of a report without those that a judge's control decided: that is said once, of the judge."""
+    rows = CONTRASTS.read_records(report)
+    return [row for row in rows if all_of_them or not is_of_control(row.decided_by)]
 
 
 def fold(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:

@@ -14,7 +14,7 @@ from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.protocol import Alone, Answers, Case, Need, finding_of, lose
 from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import AgreementTable, Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, Part, Row, deciding, related_units, rows_of
+from judgefixtures.findings import Finding, OfJudge, Part, Row, deciding, is_of_control, related_units, rows_of
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.diction import OF_EXAMPLES, are_responses_of_pairs
 from judgefixtures.material.pairs import LABELS, Example, Pair, clusters_of, independent
@@ -357,7 +357,7 @@ def _tell(report: Row, _view: View) -> list[str]:
     said = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
         for row in read_results(report)
-        if row.check == AgreementCheck.kind and row.text
+        if row.check == AgreementCheck.kind and row.text and not is_of_control(row.decided_by)
     ]
     shown = _shown_rows(report)
     return [*said, *_calibrated(shown), *([LEGEND] if shown else [])]

@@ -19,7 +19,7 @@ from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import PartRow, Row
+from judgefixtures.findings import PartRow, Row, is_of_control
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.numbers.statistics import Status
@@ -193,7 +193,7 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
     """Say what else is demonstrably beyond its limit, where the verdicts are not."""
     families: dict[str, set[str]] = {}
     for row in rows:
-        if row["status"] == Status.FAIL and row.get("vsr_status") != Status.FAIL:
+        if row["status"] == Status.FAIL and row.get("vsr_status") != Status.FAIL and not _is_of_control(row):
             for part in row.get("decided_by") or ():
                 families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
     for name, own in families.items():
@@ -213,21 +213,27 @@ def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
 def _findings(report: Row) -> Iterable[Findings]:
     """Yield per judge every row that is not fine: the worst of each family first, and what was not measured last.
 
-    What was not measured mostly was not for one reason, so that one of it stands for all.
+    What was not measured mostly was not for one reason, so that one of it stands for all: a control that was not
+    passed before anything that could not be asked.
     """
     measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
     rest = [{**row.to_json(), "contrast": row.name, "family": row.check} for row in others(report)]
     rows = [{"family": "", **row, "said": said_of(row)} for row in [*measured, *rest] if row["status"] in OPEN]
     for judge, own in grouped(rows, "judge").items():
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
-        lost = [row for row in own if row["status"] == Status.ERROR]
+        lost = [row for row in own if row["status"] == Status.ERROR or _is_of_control(row)]
         found = [row for row in own if row not in lost]
         worst = [rows[0] for rows in grouped(found, "family").values()][:FEW]
-        stands = [{**lost[0], "of": len(lost)}] if lost else []
-        yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *lost[1:]))
+        stands = [{**lost[0], "of": len(lost), "by_control": _is_of_control(lost[0])}] if lost else []
+        others_lost = (row for row in lost[1:] if not _is_of_control(row))
+        yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *others_lost))
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
+
+
+def _is_of_control(row: Row) -> bool:
+    return is_of_control(map(PartRow.from_json, row.get("decided_by") or ()))
 
 
 def _size(row: Row) -> float:

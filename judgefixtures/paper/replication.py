@@ -298,7 +298,7 @@ def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
     except JudgeFixturesError as error:
         return Cell(of, contrast, story, fault=str(error))
     (row,) = rows_of([finding], ContrastRow)
-    fault = "; ".join(finding.reasons) if finding.status is Status.ERROR else ""
+    fault = "; ".join(finding.reasons) if finding.status is Status.ERROR or finding.is_of_control else ""
     if finding.estimate is None:
         return Cell(of, contrast, story, fault=fault)
     return Cell(of, contrast, story, _rates(run, of, finding), finding.estimate, row.flip_rate, row.car_all, fault)

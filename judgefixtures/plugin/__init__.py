@@ -74,6 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     results = Results(config)
     config.pluginmanager.register(results, "judgefixtures-results")
     config.pluginmanager.register(results.roster, "judgefixtures-roster")
+    config.pluginmanager.register(results.decisions, "judgefixtures-decisions")
     config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):

@@ -158,7 +158,7 @@ class Gate:
         if finding.status is Status.NOT_APPLICABLE:
             raise pytest.skip.Exception(printable(finding.text))
         gate = self._setup.config.gate(self._subject.check.family)
-        tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn"
+        tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn" and not finding.is_of_control
         if finding.status is not Status.PASS and not tolerated and finding.waived is None:
             self._outcome.failed = True
             _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
@@ -174,13 +174,16 @@ class Gate:
         return finding
 
     def _with_waiver(self, finding: Finding) -> Finding:
-        """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer."""
+        """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer.
+
+        Nobody answers for a contrast of which nothing was measured.
+        """
         from judgefixtures.cassettes.files import today
         from judgefixtures.findings import Waived
         from judgefixtures.numbers.statistics import Status
 
         waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
-        if waiver is None or finding.status is Status.ERROR:
+        if waiver is None or finding.status is Status.ERROR or finding.is_of_control:
             return finding
         if waiver.expires.isoformat() <= today():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
+from judgefixtures.plugin.decisions import Decisions
+from judgefixtures.plugin.endings import Endings
 from judgefixtures.plugin.github import append_summary, notes
-from judgefixtures.plugin.items import awaited, subject_called
-from judgefixtures.plugin.roster import Roster, named_by_id
+from judgefixtures.plugin.items import awaited
+from judgefixtures.plugin.roster import Roster
+from judgefixtures.plugin.settling import Settled, Settling
 from judgefixtures.plugin.setup import SETUP, Setup, setup_of
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import word_set
 
 if TYPE_CHECKING:
-    from judgefixtures.findings import Finding
     from judgefixtures.report.writing import Record
 
 Row = dict[str, Any]
@@ -35,14 +36,13 @@ class Results:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
-        self._results: dict[str, Row] = {}  # the one result of each item
         self._endings = Endings()
         self.roster = Roster(config)
+        self.decisions = Decisions(config, self)
+        self._settling = Settling(config, self._endings, self.roster)
+        self._settled = Settled()
         self._report: Row | None = None
         self._record: Record | None = None
-        self._lost = ""
-        self._lost_names: list[str] = []  # what came to no finding, and nobody knows what it is about
-        self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
         self._set_aside = False  # an earlier report, in whose place one is to be written
 
@@ -75,37 +75,54 @@ class Results:
                 why, folder = "this run ended before its tests", self._config.option.judge_report
                 self._written.append(NO_REPORT.format(why=why, folder=folder))
             return
-        self._settle(session)
-        if self._lost and session.exitstatus == pytest.ExitCode.OK:
+        report, lost = self.conclude(session), self._settled.lost
+        if lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        waiting = any(result["waiting"] for result in self._attempts)
-        if self._set_aside and not self._results and not waiting and not self._lost and self.roster.is_complete:
+        if self._set_aside and not self._settled.results and not self._waits and not lost and self.roster.is_complete:
             self._put_back()
-        elif self._set_aside and waiting:
+        elif self._set_aside and self._waits:
             why, folder = "answers are on their way", self._config.option.judge_report
             self._written.append(NO_REPORT.format(why=why, folder=folder))
-        if not self._results or waiting:
-            return  # while answers are on their way there is no report that would be of all
-        from judgefixtures.report import report_of, sheet_of, write_report
+        if report is None or self._record is None:
+            return
+        from judgefixtures.report import sheet_of, write_report
 
-        results = self._results.values()
-        self._record = _record_of(setup_of(self._config), self._attempts, results, self._lost, self._unfinished)
-        self._report = report_of(self._record)
         self._decide(session)
-        report = self._report
         self._written += filter(None, [append_summary(lambda: sheet_of(report))])
         folder = self._config.option.judge_report
         if folder is None:
             return
         again = self._set_aside or (folder / "report.json").exists()
         try:
-            write_report(folder, self._record, self._report)
+            write_report(folder, self._record, report)
         except JudgeFixturesError as error:
             self._written.append(f"ERROR: {error}")
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
             place = ", in place of the one that was there" if again else ""
             self._written.append(f"report: {folder / 'report.json'}{place}; to look at: {folder / 'report.html'}")
+
+    @property
+    def _waits(self) -> bool:
+        """Whether answers are on their way."""
+        return any(result["waiting"] for result in self._attempts)
+
+    def conclude(self, session: pytest.Session) -> Row | None:
+        """Return the report of what has been reported so far; None where there is none that would be of all.
+
+        It is asked for before anybody counts what failed, and at the end, when workers may have left some more.
+        """
+        if not self._has_run(session):
+            return None
+        before, self._settled = self._settled, self._settling.settle(session)
+        if not self._settled.results or self._waits:
+            self._report = self._record = None
+        elif self._report is None or before != self._settled:
+            from judgefixtures.report import report_of
+
+            self._record = _record_of(setup_of(self._config), self._attempts, self._settled)
+            self._report = report_of(self._record)
+        return self._report
 
     def _decide(self, session: pytest.Session) -> None:
         """End the run with the code of what was found, where pytest has none that says it."""
@@ -120,8 +137,8 @@ class Results:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             elif outcome.nothing_decided(results):
                 session.exitstatus = outcome.NOTHING_DECIDED
-        failed = sum(result["failed"] for result in results)
-        mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
+        failed, others = sum(result["failed"] for result in results), session.testsfailed - self.decisions.failed
+        mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and others == failed > 0
         if mine and decided != "REJECT" and outcome.not_measured(results):
             session.exitstatus = outcome.NOT_MEASURED
 
@@ -142,52 +159,6 @@ class Results:
             return False
         return not self.roster.uncollected or bool(self._config.option.continue_on_collection_errors)
 
-    def _settle(self, session: pytest.Session) -> None:
-        """Find the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
-        stopped = session.exitstatus != pytest.ExitCode.OK and bool(
-            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
-        )
-        names, missing = self.roster.awaited(session), []
-        for name in dict.fromkeys([*self._endings.names, *names]):
-            ended = self._endings.of(name)
-            for ending in ended:
-                self._keep(name, names.get(name) or named_by_id(name), ending)
-            if name in names and len(ended) < self.roster.copies:
-                missing.append(name)
-        left = [name for name in missing if not stopped or names[name][0] not in self._results]
-        for name in left:
-            self._keep(name, names[name], Ending(why=STOPPED if stopped else LOST))
-        self._unfinished = sorted({names[name][0] for name in left}) if stopped else []
-        self._lost = "; ".join([*([] if stopped or not missing else [_never_reported(missing)]), *self._lost_names])
-        if self.roster.uncollected and self._results:
-            self._lost = "; ".join(filter(None, [self._lost, _not_collected(self.roster.uncollected)]))
-
-    def _keep(self, name: str, known: tuple[str, str], ending: Ending) -> None:
-        """Keep one result of each item: of several copies the worst."""
-        from judgefixtures.report import worse
-
-        result = ending.result
-        if result is not None and result["waiting"]:
-            return
-        key, called = known
-        if result is None or not ending.is_found:
-            finding = self._absent(called, ending.reason)
-            if finding is None:
-                self._lost_names.append(f"{name}: {ending.reason}")
-                return
-            result = ending.of(key, finding)
-        before = self._results.get(key)
-        self._results[key] = result if before is None else worse(before, result)
-
-    def _absent(self, called: str, said: str) -> Finding | None:
-        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
-        try:
-            setup = setup_of(self._config)
-            subject = subject_called(called, setup)
-            return None if subject is None else absent(setup, subject, said)
-        except JudgeFixturesError:  # this project has no judges
-            return None
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line per contrast, and where the report is."""
 
@@ -197,7 +168,8 @@ class Results:
 
         write([*self._spendings(), *(f"note: {note}" for note in self._notes())])
         if self._report is None:
-            write([*([f"ERROR: {self._lost}"] if self._lost else []), *self._written])
+            lost = self._settled.lost
+            write([*([f"ERROR: {lost}"] if lost else []), *self._written])
             return
         from judgefixtures.report import summary
 
@@ -205,7 +177,7 @@ class Results:
         alpha = self._record.alpha if self._record else 0.05
         write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
         write(self._written)
-        for line in notes(self._results[name] for name in sorted(self._results)):
+        for line in notes(result for _, result in sorted(self._settled.results.items())):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
 
     def _notes(self) -> list[str]:
@@ -230,9 +202,7 @@ class Results:
             yield f"retried: {retries} failed attempts were made again"
 
 
-def _record_of(
-    setup: Setup, attempts: Sequence[Row], results: Collection[Row], lost: str, unfinished: Sequence[str]
-) -> Record:
+def _record_of(setup: Setup, attempts: Sequence[Row], settled: Settled) -> Record:
     """Return everything that a run leaves behind: of what every attempt cost and noted, and the result of each item."""
     import datetime
     import os
@@ -244,6 +214,7 @@ def _record_of(
     now = datetime.datetime.now(datetime.UTC)
     with contextlib.suppress(ValueError, OverflowError, OSError):  # not a number of seconds, or of no year there is
         now = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "")), datetime.UTC)
+    results = settled.results.values()
     names = {row["name"] for result in results for row in result["findings"]}
     found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
     about = About(
@@ -254,8 +225,8 @@ def _record_of(
         joined_sources(result["sources"] for result in attempts),
         dict(sorted(price for result in attempts for price in result["prices"].items())),
         sum(result["retries"] for result in attempts),
-        lost=lost,
-        unfinished=tuple(unfinished),
+        lost=settled.lost,
+        unfinished=tuple(settled.unfinished),
         settings=setup.settings,
         key_variables=setup.config.key_variables,
     )
@@ -279,18 +250,3 @@ def set_aside(option: Any) -> bool:
 def only_looks(option: Any) -> bool:
     """Return whether a session runs no test."""
     return any(getattr(option, name, False) for name in LOOKS)
-
-
-def _never_reported(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
-        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-        "why."
-    )
-
-
-def _not_collected(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
-        "theirs is in this report"
-    )

@@ -20,8 +20,8 @@ from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest, wordings_of
-from judgefixtures.findings import Row
+from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, measured_rows, name_largest, wordings_of
+from judgefixtures.findings import Row, is_of_control
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
@@ -108,7 +108,7 @@ def _component_cells(each: ComponentRow, words: Wording) -> Cells:
 def _moved(report: Row) -> Mapping[str, object]:
     """Return what moved verdicts, the largest of each family that came to the same."""
     contrasts = CONTRASTS.read_records(report)
-    asked = [row for row in contrasts if row.status != Status.NOT_APPLICABLE]
+    asked = [row for row in measured_rows(report) if row.status != Status.NOT_APPLICABLE]
     rows = sorted(map(name_largest, fold(asked, ())), key=lambda row: row[0].status == Status.PASS)
     sentences = [f"{status}: {row.text}" for row, _, status in rows[:MOST] if status != Status.PASS]
     return {
@@ -132,7 +132,11 @@ def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
 
 def _others(report: Row) -> list[str]:
     """Return what else did not pass: accuracy, plans."""
-    open_ = [row for row in others(report) if row.status in OPEN and not row.waived and not row.of_test]
+    open_ = [
+        row
+        for row in others(report)
+        if row.status in OPEN and not row.waived and not row.of_test and not is_of_control(row.decided_by)
+    ]
     return [f"{row.status}: {row.text or row.message} ({row.name} on {row.dataset})" for row in open_]
 
 

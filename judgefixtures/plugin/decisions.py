@@ -1,0 +1,108 @@
+"""Decisions: what was decided on a swap, as a report of its own after those of the items.
+
+All comparisons of a swap may pass, or be undecided where that is tolerated, and the decision on it not be an APPROVE:
+whoever counts what failed, in the terminal or in a JUnit file, has to see that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgefixtures.words.secrets import presentable
+from judgefixtures.words.texts import printable
+
+if TYPE_CHECKING:
+    from judgefixtures.checks.approval import DecisionRow
+    from judgefixtures.plugin.results import Results, Row
+
+# Whoever remembers what failed in order to run it again: no item is called so.
+REMEMBERING = ("lfplugin", "stepwiseplugin")
+
+
+class Decisions:
+    """Reports each candidate's decision once all items have ended, before anybody counts or writes reports."""
+
+    def __init__(self, config: pytest.Config, results: Results) -> None:
+        self._config, self._results = config, results
+        self.failed = 0  # of the reports that were made here
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Report what was decided; of a run that somebody broke off, or that broke, nothing is."""
+        broken = session.exitstatus == pytest.ExitCode.INTERRUPTED and not (session.shouldstop or session.shouldfail)
+        if broken or session.exitstatus == pytest.ExitCode.INTERNAL_ERROR or hasattr(self._config, "workeroutput"):
+            return
+        report = self._results.conclude(session)
+        if report is None or not report.get("decisions"):
+            return
+        from judgefixtures.checks.approval import DECISIONS
+
+        decisions = DECISIONS.read_records(report)
+        session.testscollected += len(decisions)  # what the terminal says of its progress
+        self._begin_line()
+        for decision in decisions:
+            self._tell(session, decision, report)
+
+    def _begin_line(self) -> None:
+        """End the line on which the terminal has the items: all of it has been said, and how much of it that was."""
+        if (reporter := self._config.pluginmanager.get_plugin("terminalreporter")) is None:
+            return
+        if reporter.showfspath:  # the name of what follows begins a line
+            reporter.ensure_newline()
+        elif not reporter.showlongtestinfo:
+            reporter.write_line("")
+
+    def _tell(self, session: pytest.Session, decision: DecisionRow, report: Row) -> None:
+        """Pass the reports of a decision to whoever takes those of items.
+
+        The session would stop at a failure with -x, when there is nothing left to stop.
+        """
+        manager = self._config.pluginmanager
+        without = [each for name in REMEMBERING if (each := manager.get_plugin(name))]
+        log = manager.subset_hook_caller("pytest_runtest_logreport", [session, self._results, *without])
+        name = f"decision[{presentable(f'{decision.judge}-{decision.baseline}')}]"
+        where = ("decision", None, name)
+        self._config.hook.pytest_runtest_logstart(nodeid=name, location=where)
+        for each in _reports(name, where, decision, report):
+            log(report=each)
+            self.failed += each.failed
+            session.testsfailed += each.failed
+        self._config.hook.pytest_runtest_logfinish(nodeid=name, location=where)
+
+
+def _reports(
+    name: str, where: tuple[str, int | None, str], decision: DecisionRow, report: Row
+) -> Iterator[pytest.TestReport]:
+    """Yield the three reports that every test has, of which that of the call says what was decided."""
+    from judgefixtures.checks.approval import decision_text, lead
+    from judgefixtures.swap import SwapStatus
+
+    failure = None
+    if decision.status != SwapStatus.APPROVE:
+        failure = _failure(decision_text(decision, report), f"{decision.judge} against {decision.baseline}")
+    told = [("status", decision.status), ("says", printable(lead(decision, report)))]
+    for when in ("setup", "call", "teardown"):
+        failed = failure is not None and when == "call"
+        yield pytest.TestReport(
+            nodeid=name,
+            location=where,
+            keywords={name: 1},
+            outcome="failed" if failed else "passed",
+            longrepr=failure if failed else None,
+            when=when,  # type: ignore[arg-type]
+            user_properties=told,
+        )
+
+
+def _failure(text: str, title: str) -> object:
+    """Return a failure as pytest shows that of an item which says the same; `title` is who it is about."""
+    try:
+        raise pytest.fail.Exception(presentable(text), pytrace=False)
+    except pytest.fail.Exception:
+        shown = pytest.ExceptionInfo.from_current().getrepr(style="value")
+    if crash := getattr(shown, "reprcrash", None):
+        crash.message = presentable(f"{title}: {text.partition(':')[0]}")
+    return shown
