@@ -13,7 +13,7 @@ from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
-from judgefixtures.numbers.estimate import Status, bare
+from judgefixtures.numbers.estimate import Estimate, Status, bare
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 from judgefixtures.words.records import Record, where_any
 
@@ -51,6 +51,8 @@ class ComponentRow(Record):
     p_pass: float = 1.0
     p_fail: float = 1.0
     message: str = ""
+    judge: Estimate | None = where_any()
+    baseline: Estimate | None = where_any()
 
     @property
     def is_of_all(self) -> bool:
@@ -111,7 +113,7 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         reasons=tuple(reasons),
-        components=tuple(ComponentRow.copied(each, each.estimate) for each in decided.components),
+        components=tuple(ComponentRow.copied(each, each.estimate, judge=each.candidate) for each in decided.components),
     )
 
 
