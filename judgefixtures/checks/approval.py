@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from judgefixtures.asking.costs import money
 from judgefixtures.checks.candidate import ExpenseRow, FoundPart, PlannedPart, PriceRow, SwapRow
 from judgefixtures.checks.control import CONTROLS
+from judgefixtures.checks.coverage import coverage_of
 from judgefixtures.checks.phrasing import table
 from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
@@ -113,7 +114,10 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         reasons=tuple(reasons),
-        components=tuple(ComponentRow.copied(each, each.estimate, judge=each.candidate) for each in decided.components),
+        components=tuple(
+            ComponentRow.copied(each, each.estimate, judge=each.of_candidate, baseline=each.of_baseline)
+            for each in decided.components
+        ),
     )
 
 
@@ -183,7 +187,9 @@ def _tell_decisions(report: Row, _view: View) -> list[str]:
     for own in every:
         title = f"decision on {own.judge} against {own.baseline}: {own.status}" if several else ""
         title, *rest = _decision_lines(title or f"decision: {own.status}", own)
-        lines += ["", title, *(f"  {said}" for said in filter(None, [unread(own, report)])), *rest]
+        covers, leaves_out = coverage_of(own, report).briefly
+        said = filter(None, [unread(own, report), f"covers: {covers}", f"does not cover: {leaves_out}"])
+        lines += ["", title, *(f"  {line}" for line in said), *rest]
     return [*lines, "", f"decision: {report['decision']['status']}"] if several else lines
 
 

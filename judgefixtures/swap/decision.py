@@ -311,17 +311,16 @@ class _Comparison:
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
     def shown(self, kind: Kind, scores: Scores) -> Mapping[str, Estimate]:
-        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS, and beside it
-        what each judge does by itself.
+        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
+
+        Beside it what each judge does by itself, where intervals are asked for.
         """
         confidence = 1 - 2 * self.levels.interval_level
         if not self.intervals:
             return {"estimate": Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)}
         assert scores.sides is not None
-        alone = [
-            each.interval(confidence) if kind in SHIFTS else each.share(confidence) for each in scores.sides()
-        ]
-        return {"estimate": scores.interval(confidence), "candidate": alone[0], "baseline": alone[1]}
+        alone = [each.interval(confidence) if kind in SHIFTS else each.share(confidence) for each in scores.sides()]
+        return {"estimate": scores.interval(confidence), "of_candidate": alone[0], "of_baseline": alone[1]}
 
     # --- the decision -------------------------------------------------------------------------------------
 

@@ -217,7 +217,7 @@ class Pool:
         )
 
     def _differences(self, found: Iterable[tuple[str, str, float, float]]) -> Scores:
-        """Return the scores of differences between the judges, by dataset and pair, from the share of each in quarters."""
+        """Return the scores of differences between the judges, by dataset and pair, from what each has in quarters."""
         import numpy as np
 
         every = list(found)
