@@ -112,9 +112,9 @@ class _Compared:
         counted = [f"{name} ({self.words.counted(self.sizes[name])})" for name in names]
         return f" on {join_names(counted)}" if counted else ""
 
-    def _contrasts(self) -> str:
+    def _contrasts(self, what: str = "") -> str:
         found = {row.contrast for row in self.rows if row.contrast}
-        return f" in {several(len(found), 'contrast')}{self._where(contrasts=True)}" if found else ""
+        return f" in {several(len(found), 'contrast')}{what}{self._where(contrasts=True)}" if found else ""
 
     # --- what it covers -----------------------------------------------------------------------------------
 
@@ -132,13 +132,14 @@ class _Compared:
             return
         if self.families:
             what = join_names(map(varied, self.families))
-            yield f"how far {self.words.said} follow what must not matter: {what},{self._contrasts()}"
+            contrasts = self._contrasts(" (one label in place of another)")
+            yield f"how far {self.words.said} follow what must not matter: {what}{',' * bool(contrasts)}{contrasts}"
         if self._named("unadmitted-shift"):
             yield "whether the reasons admit it, in the same contrasts"
         if self._named("accuracy"):
             right = "how often a judge is right where the better response is known, over both orders"
             agrees = "how often a judge agrees with people's labels, and how much it passes"
-            yield f"{agrees if self.words is OF_EXAMPLES else right},{self._where(contrasts=False)}"
+            yield f"{agrees if self.words is OF_EXAMPLES else right}{self._where(contrasts=False)}"
         if self._named("flip-rate", "invalid"):
             yield f"how many {self.words.said} change between the sides of a contrast, and how many cannot be read"
         if self.reads:
