@@ -137,8 +137,8 @@ class _Compared:
         if self._named("unadmitted-shift"):
             yield "whether the reasons admit it, in the same contrasts"
         if self._named("accuracy"):
-            right = "how often a judge is right where the better response is known, over both orders"
-            agrees = "how often a judge agrees with people's labels, and how much it passes"
+            right = "how often a judge is right (accuracy) where the better response is known, over both orders,"
+            agrees = "how often a judge agrees with people's labels (accuracy), and how much it passes,"
             yield f"{agrees if self.words is OF_EXAMPLES else right}{self._where(contrasts=False)}"
         if self._named("flip-rate", "invalid"):
             yield f"how many {self.words.said} change between the sides of a contrast, and how many cannot be read"
