@@ -246,12 +246,17 @@ def varied(family: str) -> str:
 
 OWN_ORDER = "own-order"
 IN_ORDER = ("accuracy", OWN_ORDER, "tpr", "tnr", "pass-rate", "abs-vsr", "unadmitted-shift", "flip-rate", "invalid")
-SIDES = (
+BOTH_ORDERS = (
     "Accuracy is the mean over both orders of a pair: right in one of the two counts half. What is decided on is the "
-    "difference of these two numbers; in the pair's own order alone they may be others.",
-    "How far {said} follow a family is the mean over its contrasts of how much more often the favoured label wins "
-    "(abs(VSR), the verdict shift rate whichever way it goes): 0 is not at all.",
+    "difference of these two numbers; in the pair's own order alone they may be others."
 )
+FOLLOWED = (
+    "How far {said} follow a family is the mean over its contrasts of how much more often {what}: 0 is not at all."
+)
+MORE_OFTEN = {
+    OF_PAIRS: "the favoured label wins (abs(VSR), the verdict shift rate whichever way it goes)",
+    OF_EXAMPLES: "a response passes with the favoured label (abs(VSR), the pass-rate shift whichever way it goes)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +286,6 @@ def sides_of(decision: DecisionRow, report: Row) -> tuple[Sides, ...]:
 def said_of_sides(sides: Iterable[Sides], words: Wording) -> list[str]:
     """Return what has to be said of these numbers to a reader who sees them first."""
     kinds = {each.kind for each in sides}
-    told = (kinds >= {"accuracy", OWN_ORDER}, "abs-vsr" in kinds)
-    return [said.format(said=words.said) for said, is_needed in zip(SIDES, told, strict=True) if is_needed]
+    orders = [BOTH_ORDERS] if kinds >= {"accuracy", OWN_ORDER} else []
+    followed = FOLLOWED.format(said=words.said, what=MORE_OFTEN[words])
+    return [*orders, *([followed] if "abs-vsr" in kinds else [])]
