@@ -800,7 +800,8 @@ def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     assert report["decision"]["reasons"] == expected
     text = summary(report, 0.05)
     at = text.index("decision on a.b against old: INCONCLUSIVE")
-    assert text[at + 1 : at + 3] == ["  accuracy on qa: was not compared", "  nothing was compared"]
+    assert text[at + 1] == "  covers: nothing: no part of the swap was compared"
+    assert text[at + 3 : at + 5] == ["  accuracy on qa: was not compared", "  nothing was compared"]
 
 
 def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
