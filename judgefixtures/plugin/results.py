@@ -11,6 +11,7 @@ import pytest
 from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited, subject_called
+from judgefixtures.plugin.named import BY_NAME
 from judgefixtures.plugin.roster import Roster, named_by_id
 from judgefixtures.plugin.setup import SETUP, Setup, setup_of
 from judgefixtures.words.errors import JudgeFixturesError
@@ -212,6 +213,7 @@ class Results:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for notes in self.roster.last_words("notes") for note in notes)]
+        kept += filter(None, [self._config.stash[BY_NAME].note])
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
