@@ -60,7 +60,9 @@ class ByName:
         made = yield
         if not made or self._suite not in file_path.parents or not self.leaves_out(file_path, parent.session):
             return made
-        if not _has_judge_tests_alone(file_path):
+        # pytest makes collectors of all files of a folder, also for the sake of one.
+        is_asked_for = any(map(parent.session.isinitpath, (file_path, *file_path.parents)))
+        if not is_asked_for or not _has_judge_tests_alone(file_path):
             return made
         self._left.add(file_path)
         return []
@@ -126,7 +128,10 @@ class ByName:
             return False
         inside = [folder for folder in (path, *path.parents) if folder.is_relative_to(self._suite)]
         alone = [path.parent] if self._is_a_part(path.parent) else []
-        return any(session.isinitpath(each) for each in (path, *inside, *alone))
+        here = self._config.invocation_params.dir
+        # pytest forgets a path that lies in another one of the command.
+        typed = {Path(os.path.normpath(here / argument.partition("::")[0])) for argument in self._typed.file_or_dir}
+        return any(session.isinitpath(each) or each in typed for each in (path, *inside, *alone))
 
     def _is_a_part(self, folder: Path) -> bool:
         """Return whether plain `pytest` would collect more than a folder."""
