@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgefixtures.material.registry import FAMILY, SWAP
+from judgefixtures.plugin.by_name import BY_NAME, ByName
 from judgefixtures.plugin.gating import OUTCOME, Gate
 from judgefixtures.plugin.items import (
     ITEM,
@@ -24,7 +25,6 @@ from judgefixtures.plugin.items import (
     subjects_of,
     words_of,
 )
-from judgefixtures.plugin.named import BY_NAME, ByName
 from judgefixtures.plugin.options import add_options, check_options
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.plugin.by_name import BY_NAME
 from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited, subject_called
-from judgefixtures.plugin.named import BY_NAME
 from judgefixtures.plugin.roster import Roster, named_by_id
 from judgefixtures.plugin.setup import SETUP, Setup, setup_of
 from judgefixtures.words.errors import JudgeFixturesError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.project import Project, Ran, in_pyproject, json_lines, suite
 
-from judgefixtures.plugin.named import wanted
+from judgefixtures.plugin.by_name import wanted
 
 pytest_plugins = ["pytester"]
 

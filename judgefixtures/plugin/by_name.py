@@ -1,4 +1,4 @@
-"""Named: where collect = "named", a run has judge items only if its command names them. Whether it does is told here.
+"""By name: where collect = "named", a run has judge items only if its command names them. Whether it does is told here.
 
 Any other run is the repository's own: nothing of ours is read, imported or refused in it, and a line at its end says
 what was left out. `addopts` and PYTEST_ADDOPTS are in every run: what stands there names nothing.
