@@ -224,7 +224,7 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
 
 
 def _init(options: argparse.Namespace) -> int:
-    sys.stdout.write(_steps_text(start(options.folder, options.mode)))
+    sys.stdout.write(_steps_text(start(options.folder, options.mode, options.provider)))
     return 0
 
 
@@ -265,7 +265,7 @@ def _write_paper(options: argparse.Namespace) -> int:
 
 def _steps_text(done: Start) -> str:
     steps = [f"{number}. {line}" for number, line in enumerate(done.next, 1)]
-    parts = {"written": done.written, "left alone": done.left, "next": steps}
+    parts = {"written": done.written, "left alone": done.left, "next": steps, "besides": done.besides}
     shown = [line for title, lines in parts.items() if lines for line in (title, *(f"  {each}" for each in lines))]
     return "\n".join(shown) + "\n"
 

@@ -307,6 +307,7 @@ class WholeTable(StrictTable):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
     judge: str | None = None
+    collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/by_name.py reads it
     dataset: list[str] = Field(default_factory=list)
     pairs: int | None = Field(None, ge=1)
     seed: int = 0

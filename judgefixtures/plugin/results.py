@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.plugin.by_name import BY_NAME
 from judgefixtures.plugin.decisions import Decisions
 from judgefixtures.plugin.endings import Endings
 from judgefixtures.plugin.github import append_summary, notes
@@ -184,6 +185,7 @@ class Results:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for notes in self.roster.last_words("notes") for note in notes)]
+        kept += filter(None, [self._config.stash[BY_NAME].note])
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:

@@ -87,8 +87,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         "sources/named.toml",
         "data/house-close.reading.jsonl",
         "templates/silent-judge.txt",
-        "starter/configuration.toml",
-        "starter/configuration.binary.toml",
+        "starter/configuration.toml.jinja",
     ):
         assert f"judgefixtures/{name}" in package
 
