@@ -60,7 +60,7 @@ class Related:
 
     `shift` is +1 for pairs of n10 and -1 for those of n01, `low` and `high` the same with every invalid verdict at
     worst, `won` 1 for pairs of n10, `admitted` and `unadmitted` what the two shifts of that name are the means of,
-    `invalid` 1 for invalid pairs.
+    `invalid` 1 for invalid pairs, `flips` 1 for pairs whose verdict changed, and `most_flips` for invalid ones as well.
     """
 
     shift: Totals | None = None
@@ -70,6 +70,8 @@ class Related:
     admitted: Totals | None = None
     unadmitted: Totals | None = None
     invalid: Totals | None = None
+    flips: Totals | None = None
+    most_flips: Totals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +217,16 @@ def measure(
     low, high = (_filled(shares, *ends) for ends in ((0, 1), (1, 0)))
     spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
+    flipped = [(a, move != 0) for a, move in counted]
     related = Related(
         shift=of(counted),
         low=of(low),
         high=of(high),
         won=of((a, max(move, 0)) for a, move in counted),
-        invalid=of((a, first is None or second is None) for a, first, second in shares),
+        invalid=of((a, None in ends) for a, *ends in shares),
+        flips=of(flipped),
+        most_flips=of((a, None in ends or ends[0] != ends[1]) for a, *ends in shares),
     )
-    flipped = [(a, move != 0) for a, move in counted]
     measured = Measurement(
         n,
         _whole(sum(min(first, second) for _, first, second in known)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -203,10 +204,18 @@ class Results:
 
         terminalreporter.section("judges")
         alpha = self._record.alpha if self._record else 0.05
-        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
+        told = self._told() if self._config.option.tbstyle not in ("no", "line") else ()
+        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0, told=told))
         write(self._written)
         for line in notes(self._results[name] for name in sorted(self._results)):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
+        for report in terminalreporter.stats.get("failed", ()):
+            _in_short(report)
+
+    def _told(self) -> set[tuple[str, str, str]]:
+        """Return whose diagnosis stands among pytest's FAILURES, by judge, dataset and name."""
+        failed = (result["findings"][-1] for result in self._results.values() if result["failed"])
+        return {(finding["judge"], finding["dataset"], finding["name"]) for finding in failed}
 
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
@@ -228,6 +237,17 @@ class Results:
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
         if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"
+
+
+def _in_short(report: Any) -> None:
+    """Leave a status of the diagnosis of an item that its gate failed: FAILURES has told it all.
+
+    pytest's short summary comes last, and where it has room, as in CI, it would repeat the whole of it.
+    """
+    result = getattr(report, "judgefixtures", None)
+    if result and result["failed"] and isinstance(report.longrepr, str):
+        status = result["findings"][-1]["status"]
+        report.longrepr = SimpleNamespace(reprcrash=SimpleNamespace(message=status))
 
 
 def _record_of(
