@@ -160,7 +160,8 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
 def _preferences(rows: Sequence[ContrastRow], view: View) -> list[str]:
     """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
     return [
-        f"position preference of {row.judge} on {row.dataset}: first chosen {describe(found.first)} more often than half"
+        f"position preference of {row.judge} on {row.dataset}: first chosen {describe(found.first)} more often than "
+        "half"
         for row in rows
         if (found := row.position) and (view.verbose or row.status != Status.PASS)
     ]

@@ -218,15 +218,7 @@ def measure(
     spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
     flipped = [(a, move != 0) for a, move in counted]
-    related = Related(
-        shift=of(counted),
-        low=of(low),
-        high=of(high),
-        won=of((a, max(move, 0)) for a, move in counted),
-        invalid=of((a, None in ends) for a, *ends in shares),
-        flips=of(flipped),
-        most_flips=of((a, None in ends or ends[0] != ends[1]) for a, *ends in shares),
-    )
+    related = replace(_flips_related(shares, of), shift=of(counted), low=of(low), high=of(high), flips=of(flipped))
     measured = Measurement(
         n,
         _whole(sum(min(first, second) for _, first, second in known)),
@@ -252,6 +244,15 @@ def measure(
     )
     cued = bool(x) and x[0].condition.cue_1 is not None
     return _with_admission(measured, x, y, said, accuracies) if cued else measured
+
+
+def _flips_related(shares: Sequence[tuple[Judgment, float | None, float | None]], of: ByCluster) -> Related:
+    """Return by cluster which pairs arm x won, which are invalid, and which of all may have flipped."""
+    return Related(
+        won=of((a, max(x - y, 0)) for a, x, y in shares if x is not None and y is not None),
+        invalid=of((a, None in both) for a, *both in shares),
+        most_flips=of((a, None in both or both[0] != both[1]) for a, *both in shares),
+    )
 
 
 def unjudged(measured: Measurement) -> Measurement:
