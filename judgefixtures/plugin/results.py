@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -240,14 +239,13 @@ class Results:
 
 
 def _in_short(report: Any) -> None:
-    """Leave a status of the diagnosis of an item that its gate failed: FAILURES has told it all.
+    """Leave the status alone for pytest's short summary of an item that its gate failed: its id says all the rest.
 
-    pytest's short summary comes last, and where it has room, as in CI, it would repeat the whole of it.
+    FAILURES and the JUnit file are written by then.
     """
-    result = getattr(report, "judgefixtures", None)
-    if result and result["failed"] and isinstance(report.longrepr, str):
-        status = result["findings"][-1]["status"]
-        report.longrepr = SimpleNamespace(reprcrash=SimpleNamespace(message=status))
+    result, crash = getattr(report, "judgefixtures", None), getattr(report.longrepr, "reprcrash", None)
+    if result and result["failed"] and crash is not None:
+        crash.message = result["findings"][-1]["status"]
 
 
 def _record_of(
