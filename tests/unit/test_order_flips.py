@@ -273,6 +273,7 @@ def test_without_a_limit_it_is_shown(project: Project) -> None:
     assert "[tool.judgefixtures.gate.position]; asked again in one order, .00, 90% CI [" in line
     for file in ("report.md", "report.html"):
         assert TOLD in (project.path / "report" / file).read_text(), file
+    assert "<dt>Position consistency</dt>" in (project.path / "report" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(("limit", "status"), [(0.15, "FAIL"), (0.2, "INCONCLUSIVE"), (0.5, "PASS")])
