@@ -157,8 +157,18 @@ class WordingTable(GateTable):
     wording_tolerance: Share = 0.10
 
 
+class PositionTable(GateTable):
+    """The [gate.position] table: how many choices may change with the order of the responses, whichever way."""
+
+    max_position_flips: Share | None = None  # None: shown, and decides nothing
+
+
 # Gates with keys of their own, by name, and what none of them has from [gate]: accuracy of choices is another thing.
-OWN_GATES: Mapping[str, type[GateTable]] = {"agreement": AgreementTable, "wording": WordingTable}
+OWN_GATES: Mapping[str, type[GateTable]] = {
+    "agreement": AgreementTable,
+    "wording": WordingTable,
+    "position": PositionTable,
+}
 NOT_INHERITED = ("min_accuracy",)
 
 

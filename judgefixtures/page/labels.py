@@ -78,6 +78,8 @@ def measured_text(part: PartRow) -> tuple[str, str]:
     value, ends = part.estimate.value, (part.estimate.low, part.estimate.high)
     if part.part == "log_odds":
         return f"odds ratio {odds_ratio(value)}", " to ".join(map(odds_ratio, ends))
+    if part.part == "position_flips":  # a share, and no shift either way
+        return bare(value), " to ".join(bare(end, 3) for end in ends)
     points = " points" if part.part == "score" else ""
     return f"{signed(value)}{points}", " to ".join(bare(end, 3) for end in ends)
 

@@ -17,6 +17,8 @@ from judgefixtures.checks import list_sections
 from judgefixtures.checks.approval import ComponentRow, DecisionRow, unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.coverage import Coverage, Sides, coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.families import fold, said_of_all
+from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
@@ -33,7 +35,6 @@ from judgefixtures.swap.sentences import SHIFTS
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
-FEW = 3  # sentences that stand open; the others are unfolded
 READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 
@@ -105,7 +106,7 @@ class Faithfulness:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is not fine about a judge: the rows that stand open, and those that are unfolded."""
+    """What is not fine about a judge: a row for each thing, and those of one ERROR that are unfolded."""
 
     judge: str
     first: tuple[Row, ...]
@@ -142,6 +143,7 @@ def view_of(report: Row) -> SimpleNamespace:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
+        both_orders=tuple(flips_lines(CONTRASTS.read_records(report))),
         not_applied=tuple(not_applied_lines(CONTRASTS.read_records(report))),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         listed=tuple(list_sections(report)),
@@ -219,22 +221,28 @@ def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
 
 
 def _findings(report: Row) -> Iterable[Findings]:
-    """Yield per judge every row that is not fine: the worst of each family first, and what was not measured last.
+    """Yield per judge all that is not fine: contrasts of a family that came to the same as one, the worst first.
 
     What was not measured mostly was not for one reason, so that one of it stands for all: a control that was not
     passed before anything that could not be asked.
     """
-    measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
+    contrasts = CONTRASTS.read_records(report)
+    of_control = [[row] for row in contrasts if is_of_control(row.decided_by)]  # each counts: one stands for all of them
+    told = [
+        {**group[0].to_json(), "said": as_sentence(said_of_all(group, contrasts) or group[0].message)}
+        for group in [*fold([row for row in contrasts if [row] not in of_control], (Status.ERROR,)), *of_control]
+    ]
     rest = [{**row.to_json(), "contrast": row.name, "family": row.check} for row in others(report)]
-    rows = [{"family": "", **row, "said": said_of(row)} for row in [*measured, *rest] if row["status"] in OPEN]
+    others_said = [{**row, "said": said_of(row)} for row in [*(report.get("four_cells") or []), *rest]]
+    rows = [{"family": "", **row} for row in [*told, *others_said] if row["status"] in OPEN]
     for judge, own in grouped(rows, "judge").items():
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
         lost = [row for row in own if row["status"] == Status.ERROR or _is_of_control(row)]
-        found = [row for row in own if row not in lost]
-        worst = [rows[0] for rows in grouped(found, "family").values()][:FEW]
-        stands = [{**lost[0], "of": len(lost), "by_control": _is_of_control(lost[0])}] if lost else []
-        others_lost = (row for row in lost[1:] if not _is_of_control(row))
-        yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *others_lost))
+        by_control = _is_of_control(lost[0]) if lost else False
+        alike = [row for row in lost if _is_of_control(row) == by_control]
+        stands = [{**lost[0], "of": len(alike), "by_control": by_control}] if lost else []
+        others_lost = tuple(row for row in lost[1:] if not _is_of_control(row))
+        yield Findings(judge, (*(row for row in own if row not in lost), *stands), others_lost)
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")

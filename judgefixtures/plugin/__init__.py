@@ -240,7 +240,7 @@ def pytest_runtest_makereport(
         report.judgefixtures = travelling(outcome)  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
-            # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.
+            # The message of a JUnit file, where the verdict is enough: its text has the whole diagnosis.
             titles = [finding.title for finding in item.stash[OUTCOME].findings if finding.plain]
             crash.message = presentable(titles[-1]) if titles else crash.message.partition("\n")[0]
     return report

@@ -18,10 +18,12 @@ from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.coverage import coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.families import fold, name_largest, sentence
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
+from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, measured_rows, name_largest, wordings_of
+from judgefixtures.checks.shift_table import CONTRASTS, legend, measured_rows, wordings_of
 from judgefixtures.findings import Row, is_of_control
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
@@ -112,10 +114,11 @@ def _moved(report: Row) -> Mapping[str, object]:
     """Return what moved verdicts, the largest of each family that came to the same."""
     contrasts = CONTRASTS.read_records(report)
     asked = [row for row in measured_rows(report) if row.status != Status.NOT_APPLICABLE]
-    rows = sorted(map(name_largest, fold(asked, ())), key=lambda row: row[0].status == Status.PASS)
-    sentences = [f"{status}: {row.text}" for row, _, status in rows[:MOST] if status != Status.PASS]
+    groups = sorted(fold(asked, ()), key=lambda group: group[0].status == Status.PASS)
+    rows = list(map(name_largest, groups))
+    sentences = [sentence(group, asked) for group in groups[:MOST] if group[0].waived or group[0].status != Status.PASS]
     return {
-        "sentences": [*sentences, *not_applied_lines(contrasts)],
+        "sentences": [*sentences, *flips_lines(contrasts), *not_applied_lines(contrasts)],
         "cells": [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row.judge}: {name}")],
         "legend": legend(contrasts) if rows else (),
         "words": {word: together(wordings_of(contrasts), word) for word in ("many", "said")},
