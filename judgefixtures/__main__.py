@@ -223,6 +223,19 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
         ) from None
 
 
+def _demo(options: argparse.Namespace) -> int:
+    """Show the demo, line by line: it takes a while."""
+    try:
+        from judgefixtures.starter.demo import perform
+
+        for line in perform(options.into):
+            _say([line])
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return STOPPED
+    return 0
+
+
 def _init(options: argparse.Namespace) -> int:
     sys.stdout.write(_steps_text(start(options.folder, options.mode, options.provider)))
     return 0
@@ -279,6 +292,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "amount": parse_dollars,
 }
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
     "paper": _write_paper,
     "init": _init,
     "import": _import,

@@ -227,7 +227,7 @@ def _findings(report: Row) -> Iterable[Findings]:
     passed before anything that could not be asked.
     """
     contrasts = CONTRASTS.read_records(report)
-    of_control = [[row] for row in contrasts if is_of_control(row.decided_by)]  # each counts: one stands for all of them
+    of_control = [[row] for row in contrasts if is_of_control(row.decided_by)]  # each counts
     told = [
         {**group[0].to_json(), "said": as_sentence(said_of_all(group, contrasts) or group[0].message)}
         for group in [*fold([row for row in contrasts if [row] not in of_control], (Status.ERROR,)), *of_control]

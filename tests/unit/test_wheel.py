@@ -17,6 +17,7 @@ from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
 from judgefixtures.simulator.server import serving
+from judgefixtures.starter.demo import recordings
 
 pytestmark = pytest.mark.whole
 
@@ -71,14 +72,15 @@ def contents(wheel: Path) -> set[str]:
 
 
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
-    """Code, data, templates, the type marker and the modules that init writes; nothing of tests, docs or recordings."""
+    """Code, data, templates, the type marker, the modules that init writes, what the demo replays; no more."""
     package = {
         path.relative_to(REPOSITORY).as_posix()
         for path in PACKAGE.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
-    assert contents(wheel) == package | suite
+    replayed = {f"judgefixtures/starter/cassettes/{place.as_posix()}" for place in recordings()}
+    assert contents(wheel) == package | suite | replayed
     for name in (
         "builtin.toml",
         "py.typed",
@@ -174,3 +176,14 @@ def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_
             assert f"control of production on {clear} is PASS" in said
     assert "2 passed" in replayed
     assert f"ours: {installed / 'judgefixtures'}" in replayed
+
+
+@pytest.mark.slow
+def test_the_demo_is_the_same_with_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    """In an empty folder, from the recordings that the wheel carries, it says to the letter what a checkout says."""
+    shown = {}
+    for name, package in (("wheel", installed), ("checkout", REPOSITORY)):
+        (tmp_path / name).mkdir()
+        shown[name] = run("judgefixtures", "demo", cwd=tmp_path / name, path=package)
+    assert "REJECT: simulated-silent must not replace simulated-faithful" in shown["wheel"]
+    assert shown["wheel"] == shown["checkout"]
