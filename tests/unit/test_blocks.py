@@ -33,6 +33,7 @@ LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
 IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
+    "make docs": "asks an index where Sphinx is not installed; test_site.py builds the site",
     "make quick": "takes a minute; runs the tests of this folder",
     "make test": "takes minutes; runs the tests of this folder",
     "make test-slow": "takes many minutes, and runs this test",
@@ -176,16 +177,25 @@ def test_the_commands_for_ones_own_repository(page: Path, own: Path) -> None:
             assert_done(command, run(command.line, own))
 
 
-def test_the_steps_of_the_readme_are_those_of_the_example() -> None:
-    """YAML on a page is a part of the example's workflows, whose commands test_workflows.py runs."""
-    jobs = [
-        job
+def test_yaml_and_scripts_are_those_of_the_example() -> None:
+    """Steps of a page are steps of the example's workflows; a whole file is the example's file, to the letter.
+
+    test_workflows.py runs their commands.
+    """
+    steps = [
+        step
         for file in (EXAMPLE / ".github" / "workflows").glob("*.yml")
         for job in yaml.safe_load(file.read_text())["jobs"].values()
+        for step in job["steps"]
     ]
-    written = [step for block in of_language(PAGES, "yaml") for step in yaml.safe_load(block.text)]
+    texts = [block.text for block in of_language(PAGES, "yaml")]
+    files = [text for text in texts if not isinstance(yaml.safe_load(text), list)]
+    written = [step for text in texts if text not in files for step in yaml.safe_load(text)]
     assert written
-    assert [step for step in written if not any(step in job["steps"] for job in jobs)] == []
+    assert [step for step in written if step not in steps] == []
+    scripts = [block.text for block in of_language(PAGES, "sh") if block.text.startswith("#!")]
+    whole = [(EXAMPLE / ".gitlab-ci.yml").read_text(), (EXAMPLE / "ci" / "gate.sh").read_text()]
+    assert files + scripts == whole
 
 
 # --- Python -----------------------------------------------------------------------------------------------
