@@ -135,12 +135,11 @@ def server() -> Iterator[SimulatorServer]:
         yield server
 
 
-# Few pairs of one dataset decide where much is tolerated. The candidate's price is known where its model has one.
+# Few pairs of one dataset decide where much is tolerated. Prices are known where a model has one.
 OWN_KEYS = """
 [tool.judgefixtures.judges.candidate]
 extends = "production"
 model = "simulated-noisy"
-price = {input = 1.0, output = 1.0}
 """
 OWN_GATES = {
     "pairs = 100 ": 'dataset = ["house-qa"]\npairs = 20 ',
@@ -148,7 +147,7 @@ OWN_GATES = {
     "min_accuracy = 0.7": "min_accuracy = 0.1",
     "[tool.judgefixtures.swap]": "[tool.judgefixtures.swap]\nlooks = [16, 20]\ncontrast_margin = 0.8\n"
     + "".join(f"{name}_margin = 0.5\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid")),
-    '"gpt-4o-2024-11-20"': '"simulated-faithful"',
+    '"gpt-4o-2024-11-20"': '"simulated-faithful"\nprice = {input = 1.0, output = 1.0}',
 }
 
 
