@@ -19,7 +19,8 @@ LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate quick test test-slow lowest cassettes record-paper paper browser bench operating-characteristics real-server clean
+.PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
+	real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -41,6 +42,11 @@ lowest:  ## the unit tests but for the slow ones with the lowest versions that p
 browser: $(READY)  ## report.html and the labelling page in Chromium (Debian: chromium and chromium-driver): nothing of their data runs
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
 	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
+
+docs: $(READY)  ## the site, build/site/index.html: README and the pages of docs/; a link that leads nowhere is an error
+	$(RUN) { python -c "import furo, myst_parser" 2>/dev/null || \
+		pip install --quiet --constraint constraints.txt --editable '.[docs]'; }
+	$(RUN) sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs

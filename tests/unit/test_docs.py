@@ -23,6 +23,7 @@ from support.tables import TABLES
 
 import judgefixtures
 from judgefixtures.__main__ import main
+from judgefixtures.numbers.estimate import Status
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -112,6 +113,29 @@ def anchors(page: Path) -> set[str]:
     """Return what a page's headings are called in links."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def words_of(page: Path) -> list[str]:
+    """Return the first cell of each row of a page's first table."""
+    table = re.search(r"(?:^\|.+\|$\n?)+", page.read_text().partition("| word |")[2], re.MULTILINE)
+    assert table
+    return [row.split("|")[1].strip() for row in table[0].splitlines()[1:]]
+
+
+def test_the_glossary_has_each_word_once_in_order() -> None:
+    """Its words are sorted, whatever their case, and none is explained twice."""
+    words = words_of(DOCS / "glossary.md")
+    assert words == sorted(words, key=str.lower)
+    single = [each.strip().lower() for word in words for each in word.split(",")]
+    assert [each for each in single if single.count(each) > 1] == ["inconclusive", "inconclusive"]  # of item and swap
+
+
+def test_the_glossary_has_the_words_of_the_contract() -> None:
+    """Each word that the public contract defines, and each status, is in the glossary."""
+    words = {each.strip() for word in words_of(DOCS / "glossary.md") for each in word.split(",")}
+    public = {each.strip() for word in words_of(DOCS / "contract.md") for each in word.split(",")}
+    assert len(public) > 15
+    assert (public | {*Status}) - words == set()
 
 
 def test_the_changelog_begins_with_what_comes_and_the_version() -> None:
