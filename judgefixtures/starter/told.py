@@ -29,8 +29,8 @@ def sentences(fooled: Row, steady: Row, codes: Sequence[int]) -> list[str]:
     return [
         f"Where the better response is known, {FOOLED} finds it in {_right(fooled)}, and {STEADY} in {_right(steady)}. "
         "That is what a test of accuracy shows.",
-        f"Then both judge pairs in which neither response is known to be better, each pair twice: {_labelled(moved[0])}. Nothing "
-        "else changes, so no verdict should.",
+        f"Then both judge pairs in which neither response is known to be better, each pair twice: "
+        f"{_labelled(moved[0])}. Nothing else changes, so no verdict should.",
         f"{FOOLED} changes its verdict on {_changed(moved)}; {_followed(moved[0])}.",
         "The net share of pairs whose verdict follows the label is the verdict shift rate (VSR): "
         f"{_estimate_text(moved[0].vsr)}. At most {bare(moved[0].tolerance)} is allowed.",
