@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgefixtures.starter import SUITE, modules
+from judgefixtures.starter import modules
 from judgefixtures.words.errors import JudgeFixturesError
 
 FOOLED, STEADY = "simulated-silent", "simulated-faithful"
@@ -118,7 +118,7 @@ def _repository() -> dict[Path, bytes]:
         Path("conftest.py"): CONFTEST.encode(),
         Path("pyproject.toml"): CONFIGURATION.read_bytes(),
     }
-    files |= {SUITE / name: (modules() / name).read_bytes() for name in MODULES}
+    files |= {Path("tests", "judge", name): (modules() / name).read_bytes() for name in MODULES}
     return files | {Path("cassettes", place): file.read_bytes() for place, file in recordings().items()}
 
 

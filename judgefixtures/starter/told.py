@@ -29,13 +29,13 @@ def sentences(fooled: Row, steady: Row, codes: Sequence[int]) -> list[str]:
     return [
         f"Where the better response is known, {FOOLED} finds it in {_right(fooled)}, and {STEADY} in {_right(steady)}. "
         "That is what a test of accuracy shows.",
-        f"Then both judge pairs in which neither response is better, each pair twice: {_labelled(moved[0])}. Nothing "
-        "else changes, so no verdict should.",
+        f"Then both judge pairs in which neither response is known to be better, each pair twice: "
+        f"{_labelled(moved[0])}. Nothing else changes, so no verdict should.",
         f"{FOOLED} changes its verdict on {_changed(moved)}; {_followed(moved[0])}.",
         "The net share of pairs whose verdict follows the label is the verdict shift rate (VSR): "
         f"{_estimate_text(moved[0].vsr)}. At most {bare(moved[0].tolerance)} is allowed.",
         f"In {_admitted(moved[0])} of them the reason admits that the date counted: that share is the cue "
-        "acknowledgment rate (CAR). Reading the reasons tells of no others.",
+        "acknowledgment rate (CAR). Whoever reads the reasons learns of no others.",
         f"So the gate says {gates(fooled)[0]}.",
         f"{STEADY} changes its verdict on {_changed(kept)}; its VSR is {_estimate_text(kept[0].vsr)}. The gate says "
         f"{gates(steady)[0]}.",
@@ -109,13 +109,14 @@ def _decided(report: Row) -> str:
     said = f"{decision.status}: {lead(decision, report)}"
     if decision.status == SwapStatus.APPROVE:
         families = join_names(each.name for each in parts if each.kind == "abs-vsr")
+        assert decision.guard_margin is not None
         return (
             f"{said}. Of labels only those of {families} were compared here, and that a single contrast is worse by "
-            f"less than {bare(decision.guard_margin or 0.0)} is not ruled out"
+            f"less than {bare(decision.guard_margin)} is not ruled out"
         )
     worse = (
         f"{part_of_swap(each.kind, each.name)} ({signed(each.value)}, margin {bare(each.margin)})"
         for each in parts
         if each.status != Status.PASS
     )
-    return f"{said}: {join_names(worse)}"
+    return f"{said}, in {join_names(worse)}"
