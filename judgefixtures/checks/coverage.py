@@ -190,9 +190,10 @@ class _Compared:
         if guard is None:
             return "not ruled out: that it follows any label at all, for no contrast was compared"
         of_family = bare(max(each.margin for each in self._named(*SHIFTS) if each.is_of_all))
+        right = [f"; that it is right less often, by less than {bare(each.margin)}" for each in self._named("accuracy")]
         return (
             f"not ruled out: a single contrast on one dataset that is worse by less than {bare(guard)}; a family that "
-            f"is worse by less than {of_family} on average"
+            f"is worse by less than {of_family} on average{''.join(right[:1])}"
         )
 
     def _labels(self) -> list[str]:

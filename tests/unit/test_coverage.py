@@ -127,6 +127,7 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
         assert words in covers
     for words in (
         f"Not ruled out: a single contrast on one dataset that is worse by less than {guard:.2f}".replace("0.", "."),
+        "a family that is worse by less than .10 on average; that it is right less often, by less than .05",
         "who is said to have written a response (provenance), the author's age",
         "(attacks)",
         "(verbosity, formatting, confidence, citation and sentiment)",
