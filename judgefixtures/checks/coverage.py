@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # What differs between the two sides of a family's contrasts. A cue of the user's own has its name.
 VARIED = {
     "provenance": "who is said to have written a response",
-    "recency": "when it is said to have been written",
+    "recency": "when a response is said to have been written",
     "age": "the author's age",
     "gender": "the author's gender",
     "ethnicity": "the author's ethnicity",
@@ -237,7 +237,7 @@ def varied(family: str) -> str:
     """Return what differs between the sides of a family's contrasts, with its name.
 
     >>> varied("recency"), varied("brand")
-    ('when it is said to have been written (recency)', 'the label brand')
+    ('when a response is said to have been written (recency)', 'the label brand')
     """
     said = VARIED.get(family, f"the label {family}")
     return said if family in said else f"{said} ({family})"

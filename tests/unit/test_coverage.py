@@ -118,7 +118,7 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
     covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
     guard = report["decision"]["guard_margin"]
     for words in (
-        "when it is said to have been written (recency), in 1 contrast (one label in place of another) on close (100 "
+        "when a response is said to have been written (recency), in 1 contrast (one label in place of another) on close (100 "
         "pairs) and stories (100 pairs)",
         "over both orders, on qa (100 pairs) and tales (100 pairs)",
         "Ruled out is that it is worse by this share or more: a family of labels on average .10",
