@@ -174,8 +174,8 @@ class _Compared:
         yield f"not compared either: {join_names(self._treatments())}"
         yield self._elsewhere()
         yield (
-            "whether either judge is good enough by itself: the decision does not look at the absolute gates, and a "
-            "candidate may be as wrong, and follow labels as far, as its baseline"
+            "whether either judge is good enough by itself: the decision does not look at the absolute gates, those of a "
+            "judge without its baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
         )
 
     def _open(self) -> str:
@@ -215,10 +215,12 @@ class _Compared:
             yield "how far the order of the responses decides (position)"
 
     def _elsewhere(self) -> str:
-        right = "agrees with people" if self.words is OF_EXAMPLES else "is right"
+        right, known = "is right", "nobody knows the better response"
+        if self.words is OF_EXAMPLES:
+            right, known = "agrees with people", "there is no label"
         if not self._named("accuracy"):
             return f"whether a judge {right}: that was not compared"
-        return f"whether a judge {right} where no {self.words.known} is known, and anything about texts unlike these"
+        return f"whether a judge {right} where {known}, and anything about texts unlike these"
 
     @property
     def omitted(self) -> str:

@@ -133,7 +133,7 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
         "(verbosity, formatting, confidence, citation and sentiment)",
         "other wordings of the prompt",
         "(position)",
-        "where no gold is known",
+        "where nobody knows the better response",
         "does not look at the absolute gates",
     ):
         assert words in leaves_out
@@ -174,7 +174,7 @@ def test_graders_are_told_of_labels() -> None:
     assert "agrees with people's labels (accuracy), and how much it passes, on graded (100 examples)" in covers
     assert "how far grades follow" in covers.lower()
     assert "what is said to be at stake (framing)" in leaves_out
-    assert "agrees with people where no label is known" in leaves_out
+    assert "agrees with people where there is no label" in leaves_out
     assert "position" not in leaves_out
 
 
