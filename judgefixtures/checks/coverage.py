@@ -174,8 +174,8 @@ class _Compared:
         yield f"not compared either: {join_names(self._treatments())}"
         yield self._elsewhere()
         yield (
-            "whether either judge is good enough by itself: the decision does not look at the absolute gates, those of a "
-            "judge without its baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
+            "whether either judge is good enough by itself: the decision does not look at the absolute gates, those of "
+            "a judge without its baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
         )
 
     def _open(self) -> str:
