@@ -108,7 +108,7 @@ def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
 def invalid_decision(measured: Measurement, gate: GateTable, tolerance: float) -> Decision | None:
     """Return the ERROR of so many invalid verdicts that nothing is left to decide on, or None.
 
-    Of grades that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
+    Of answers that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
     """
     words, invalid = measured.wording, measured.invalid_pairs
     excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
@@ -118,7 +118,7 @@ def invalid_decision(measured: Measurement, gate: GateTable, tolerance: float) -
     what = excess or "so that nothing can be measured"
     ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
     if measured.unread:
-        decided = Decision.of(Status.ERROR, tolerance, f"{said}{what}: {measured.unread}", part="invalid")
+        decided = Decision.of(Status.ERROR, tolerance, f"{said}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts
         return replace(decided, parts=(replace(part, plain=said + what),))
     mend = f"; {MEND}" if excess else ""
