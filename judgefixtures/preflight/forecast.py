@@ -136,7 +136,7 @@ def _identical(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
         also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
         yield (
             f"{each.dataset}: {len(same)} of {several(len(pairs), 'pair')} have two identical responses ({ids}): "
-            f"nothing can be better there{also}, and what is chosen is chance or a habit. They stay asked about, and count"
+            f"nothing can be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
         )
 
 
