@@ -15,10 +15,12 @@ RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
 TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
 QUICK = pytest -n 2 --dist worksteal
+LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate quick test test-slow cassettes record-paper paper browser bench operating-characteristics real-server clean
+.PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
+	real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -32,9 +34,19 @@ test: $(READY)  ## before a commit: lint, types, and the unit tests but for the 
 test-slow: $(READY)  ## what `make test` leaves out: kills, sweeps, long simulations, the documentation's commands, the suite itself
 	$(RUN) $(TEST) -m slow tests/unit && pytest -n 2 tests/judge
 
+lowest:  ## the unit tests but for the slow ones with the lowest versions that pyproject.toml allows (ten minutes)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
+	. $(LOWEST)/bin/activate && $(TEST) -m "not slow" tests/unit
+
 browser: $(READY)  ## report.html and the labelling page in Chromium (Debian: chromium and chromium-driver): nothing of their data runs
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
 	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
+
+docs: $(READY)  ## the site, build/site/index.html: README and the pages of docs/; a link that leads nowhere is an error
+	$(RUN) { python -c "import furo, myst_parser" 2>/dev/null || \
+		pip install --quiet --constraint constraints.txt --editable '.[docs]'; }
+	$(RUN) sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs
@@ -90,4 +102,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) report .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) report .pytest_cache .mypy_cache .ruff_cache .hypothesis

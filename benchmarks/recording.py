@@ -70,7 +70,7 @@ async def record(provider: str, url: str, folder: Path) -> None:
     pairs, contrast = pairs_of(PAIRS), contrasts("recency")[0]
     with (
         Library(folder, "missing").open(judge, "pairs", [contrast.x.name, contrast.y.name], pairs) as cassettes,
-        recording(only_httpx2=True, offline=False),
+        recording(only_sdks=True, offline=False),
     ):
         await ask_all(Inquiry(Task(judge, pairs, contrast.arms), cassettes, CONCURRENCY, Meter(judge.table)))
     await judge.close()

@@ -133,7 +133,7 @@ class Ours:
     async def _run(self, judge: Judge, library: Library, pairs: list[Pair], concurrency: int) -> float:
         with (
             library.open(judge, "pairs", ["no-cue"], pairs) as cassettes,
-            recording(only_httpx2=True, offline=library.mode == "none"),
+            recording(only_sdks=True, offline=library.mode == "none"),
         ):
             if library.mode == "none":
                 await ask_all(

@@ -1,4 +1,4 @@
-"""`python -m judgefixtures`: start gating a judge, import or label, join recordings and reports, canary, paper."""
+"""The command `judgefixtures`: start gating a judge, import or label, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ The simulated judges are served by `python -m judgefixtures.simulator`.
 def main(arguments: list[str]) -> int:
     """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
     parser = argparse.ArgumentParser(
-        prog="python -m judgefixtures",
+        prog="judgefixtures",
         description="Gate an LLM judge with pytest.",
         epilog=GATES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -223,8 +223,21 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
         ) from None
 
 
+def _demo(options: argparse.Namespace) -> int:
+    """Show the demo, line by line: it takes a while."""
+    try:
+        from judgefixtures.starter.demo import perform
+
+        for line in perform(options.into):
+            _say([line])
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return STOPPED
+    return 0
+
+
 def _init(options: argparse.Namespace) -> int:
-    sys.stdout.write(_steps_text(start(options.folder, options.mode)))
+    sys.stdout.write(_steps_text(start(options.folder, options.mode, options.provider)))
     return 0
 
 
@@ -265,7 +278,7 @@ def _write_paper(options: argparse.Namespace) -> int:
 
 def _steps_text(done: Start) -> str:
     steps = [f"{number}. {line}" for number, line in enumerate(done.next, 1)]
-    parts = {"written": done.written, "left alone": done.left, "next": steps}
+    parts = {"written": done.written, "left alone": done.left, "next": steps, "besides": done.besides}
     shown = [line for title, lines in parts.items() if lines for line in (title, *(f"  {each}" for each in lines))]
     return "\n".join(shown) + "\n"
 
@@ -279,6 +292,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "amount": parse_dollars,
 }
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
     "paper": _write_paper,
     "init": _init,
     "import": _import,
@@ -289,5 +303,11 @@ RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "report compare": _compare_reports,
 }
 
+
+def run() -> int:
+    """Run the command that was given on the command line; return the exit code, as the console script wants it."""
+    return main(sys.argv[1:])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

@@ -35,9 +35,9 @@ class PartRow(Record):
 class Part:
     """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
 
-    `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "tpr", "tnr",
-    "kappa", "wording", "plans", "swap"), or what came in its way: a "control" that was not passed, "invalid" verdicts,
-    "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
+    `name` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
+    "tpr", "tnr", "kappa", "wording", "plans", "swap"), or what came in its way: a "control" that was not passed,
+    "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
     `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
     where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
     """

@@ -306,6 +306,7 @@ def _check(run: Run, judge: Judge, request: Request) -> None:
     """Raise JudgeFixturesError for what a user can mend before anything is asked."""
     table, limit = judge.table, request.max_cost
     run.config.check_key(judge.name)
+    run.config.check_sdk(judge.name)
     if table.key_variable and not api_key(table):
         raise JudgeFixturesError(
             f"judge {judge.name!r}: the environment variable {table.key_variable} holds no API key: set it, or name "

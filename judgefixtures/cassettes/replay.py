@@ -39,6 +39,8 @@ PRIVATE_FIELDS = word_set(
 # What recordings call the machine that a judge runs on, whatever its address says: servers print several of its names.
 THIS_MACHINE = "127.0.0.1"
 
+SDK_LIBRARIES = ("httpx", "httpx2")  # what the official SDKs send through: their older versions, and those of today
+
 
 def is_this_machine(host: str) -> bool:
     """Tell whether a host name can only mean the machine that asks.
@@ -113,15 +115,15 @@ def request_digest(
 
 
 @contextlib.contextmanager
-def recording(*, only_httpx2: bool, offline: bool, programs: bool = False) -> Iterator[None]:
+def recording(*, only_sdks: bool, offline: bool, programs: bool = False) -> Iterator[None]:
     """Route HTTP through the calls' cassettes; with `offline`, a socket is an error that names the host.
 
-    `only_httpx2` patches what the official SDKs use and nothing else; a judge of the user's may use any
+    `only_sdks` patches what the official SDKs use and nothing else; a judge of the user's may use any
     client that vcrpy knows. Offline it may start no program, either, unless it may with `programs`.
     """
     with (
-        no_network(_blocked, programs=programs or only_httpx2) if offline else contextlib.nullcontext(),
-        _routing().use(path="judgefixtures", skip_patchers=_skipped(only_httpx2)),
+        no_network(_blocked, programs=programs or only_sdks) if offline else contextlib.nullcontext(),
+        _routing().use(path="judgefixtures", skip_patchers=_skipped(only_sdks)),
     ):
         yield
 
@@ -131,12 +133,12 @@ def _blocked(error: NetworkBlockedError) -> None:
         call.failure = error  # also where the judge's code catches it
 
 
-def _skipped(only_httpx2: bool) -> tuple[str, ...]:
+def _skipped(only_sdks: bool) -> tuple[str, ...]:
     from vcr.patch import PATCHER_NAMES
 
     if "httpx2" not in PATCHER_NAMES:
         raise CassetteError("this vcrpy does not record httpx2, which the SDKs use: install vcrpy >= 9.4.")
-    return tuple(name for name in PATCHER_NAMES if name != "httpx2") if only_httpx2 else ()
+    return tuple(name for name in PATCHER_NAMES if name not in SDK_LIBRARIES) if only_sdks else ()
 
 
 @functools.cache

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from judgefixtures.asking.costs import money
 from judgefixtures.checks.candidate import ExpenseRow, FoundPart, PlannedPart, PriceRow, SwapRow
 from judgefixtures.checks.control import CONTROLS
+from judgefixtures.checks.coverage import coverage_of
 from judgefixtures.checks.phrasing import table
 from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
-from judgefixtures.numbers.estimate import Status, bare
+from judgefixtures.numbers.estimate import Estimate, Status, bare
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 from judgefixtures.words.records import Record, where_any
 
@@ -58,6 +59,8 @@ class ComponentRow(Record):
     p_pass: float = 1.0
     p_fail: float = 1.0
     message: str = ""
+    judge: Estimate | None = where_any()
+    baseline: Estimate | None = where_any()
 
     @property
     def is_of_all(self) -> bool:
@@ -118,7 +121,10 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         reasons=tuple(reasons),
-        components=tuple(ComponentRow.copied(each, each.estimate) for each in decided.components),
+        components=tuple(
+            ComponentRow.copied(each, each.estimate, judge=each.of_candidate, baseline=each.of_baseline)
+            for each in decided.components
+        ),
     )
 
 
@@ -188,7 +194,9 @@ def _tell_decisions(report: Row, _view: View) -> list[str]:
     for own in every:
         title = f"decision on {own.judge} against {own.baseline}: {own.status}" if several else ""
         title, *rest = _decision_lines(title or f"decision: {own.status}", own)
-        lines += ["", title, *(f"  {said}" for said in filter(None, [unread(own, report)])), *rest]
+        covers, leaves_out = coverage_of(own, report).briefly
+        said = filter(None, [unread(own, report), f"covers: {covers}", f"does not cover: {leaves_out}"])
+        lines += ["", title, *(f"  {line}" for line in said), *rest]
     return [*lines, "", f"decision: {report['decision']['status']}"] if several else lines
 
 

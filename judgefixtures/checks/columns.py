@@ -149,6 +149,7 @@ class ContrastRow(OfJudge):
     movable_unknown: str = where_any("")
     detector: DetectorRow | None = where_any()
     position: Preference | None = where_any()
+    position_flips: PartRow | None = where_any()  # of position: how many choices change with the order, whichever way
     floor: FloorRow | None = where_any()
     look: int | None = where_any()  # at how many pairs it was decided, where its gate plans looks
 

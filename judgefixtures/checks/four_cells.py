@@ -208,11 +208,24 @@ def _tell_four_cells(report: Row, view: View) -> list[str]:
     lines = [
         _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)
     ]
-    for row in rows:
-        if row not in passed and (view.verbose or not is_of_control(row.decided_by)):
-            by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
-            lines += ["", f"{row.judge} {row.dataset} {row.contrast}: {by}{row.message}"]
+    shown = [row for row in rows if row not in passed and (view.verbose or not is_of_control(row.decided_by))]
+    for row, *others in _alike(shown, view):
+        by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
+        more = f" ({len(others)} more are {row.status}: -v tells each)" if others else ""
+        lines += ["", f"{row.judge} {row.dataset} {row.contrast}: {by}{row.message}{more}"]
     return lines
+
+
+def _alike(rows: Sequence[FourCellRow], view: View) -> list[list[FourCellRow]]:
+    """Return rows with those of a judge that came to the same together, the largest effect first; waived ones alone."""
+    groups: dict[tuple[object, ...], list[FourCellRow]] = {}
+    for number, row in enumerate(rows):
+        itself = [number] if row.waived or view.verbose else []
+        parts = tuple(part.part for part in row.decided_by)
+        groups.setdefault((row.judge, row.status, parts, *itself), []).append(row)
+    return [
+        sorted(each, key=lambda row: -abs(row.cue_effect.value) if row.cue_effect else 0.0) for each in groups.values()
+    ]
 
 
 ROWS = in_order(FourCellRow, "judge", "dataset", "contrast")

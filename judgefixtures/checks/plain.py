@@ -151,6 +151,7 @@ NAMED: Mapping[str, str] = {
     "max_silent": "unadmitted shift",
     "log_odds": "log-odds",
     "score": "score",
+    "position_flips": "position flips",
     "effect": "VSR",
     "accuracy": "accuracy",
     "tpr": "TPR",

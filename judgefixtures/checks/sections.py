@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -19,10 +19,14 @@ K = TypeVar("K", bound=ReportRow)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a report is shown: the level of its tests, and whether what passed is shown as fully as what did not."""
+    """How a report is shown: the level of its tests, and whether what passed is shown as fully as what did not.
+
+    `told` are the checks, by judge, dataset and name, whose diagnosis stands above already: nothing of it is repeated.
+    """
 
     alpha: float = 0.05
     verbose: bool = False
+    told: Collection[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.checks.beyond_verdicts import beyond_lines
 from judgefixtures.checks.columns import ContrastRow, FloorRow
+from judgefixtures.checks.families import fold, holm_lines, sentence
+from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.phrasing import limits, share_counted, table
 from judgefixtures.checks.plain import status_in
 from judgefixtures.checks.reasons import contradicted_lines
@@ -16,7 +18,7 @@ from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, is_of_control, rows_of
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
-from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
@@ -24,7 +26,6 @@ LEGEND = (
     "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
 )
 LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
-ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
 def _complete_rows(findings: Sequence[Finding]) -> list[ContrastRow]:
@@ -46,20 +47,24 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
 
 
 def _tell_contrasts(report: Row, view: View) -> list[str]:
-    """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
+    """Return a sentence for contrasts that came to the same, a table of all, the noise, and what survives Holm.
+
+    Last what is waived, and what would settle what is open.
+    """
     rows = measured_rows(report, all_of_them=view.verbose)
     text: list[str] = []
     if rows:
-        groups = [[row] for row in rows] if view.verbose else fold(rows)
+        alone = [[row] for row in rows]
         text = [
             *_covers(rows),
             "",
-            *map(_sentence, groups),
+            *(sentence(group, rows) for group in (alone if view.verbose else fold(rows, ()))),
             "",
-            *table([HEADER, *map(_cells, groups)]),
+            *table([HEADER, *map(_cells, alone if view.verbose else fold(rows))]),
             *legend(rows),
             "",
             *_floors(rows),
+            *flips_lines(rows),
             *_preferences(rows, view),
             *beyond_lines(rows),
             *_corrections(rows, view),
@@ -67,17 +72,13 @@ def _tell_contrasts(report: Row, view: View) -> list[str]:
             *readings_lines(rows),
             *contradicted_lines(rows),
         ]
-    surviving = [(row, p) for row in rows if (p := row.p_fail_holm) is not None and p < view.alpha]
-    if surviving:
-        text += ["", "Violations that survive Holm's adjustment (per judge):"]
-        text += [f"  {row.judge} {row.dataset} {row.contrast}: p = {p:.2g}" for row, p in surviving]
+    if surviving := holm_lines(rows, view.alpha):
+        text += ["", *surviving]
     for row in rows:
-        of = f"{row.judge} {row.dataset} {row.contrast}"
         if by := row.waived:
+            of = f"{row.judge} {row.dataset} {row.contrast}"
             text += ["", f"WAIVED {of} by {by.owner} until {by.expires} ({by.reason}): {row.message}"]
-        elif row.status == Status.INCONCLUSIVE:
-            text += ["", f"INCONCLUSIVE {of}: {row.message}"]
-    return text
+    return [*text, *_undecided(rows, view)]
 
 
 def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
@@ -86,33 +87,20 @@ def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow
     return [row for row in rows if all_of_them or not is_of_control(row.decided_by)]
 
 
-def fold(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:
-    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
-
-    What was waived, and what has one of the statuses that stand `alone`, is by itself.
-    """
-    groups: dict[tuple[str, ...], list[ContrastRow]] = {}
-    for number, row in enumerate(rows):
-        itself = [str(number)] if row.waived or row.status in alone else []
-        groups.setdefault((row.judge, row.family, row.status, *itself), []).append(row)
-    return [sorted(each, key=lambda row: -abs(row.vsr.value) if row.vsr else 0.0) for each in groups.values()]
-
-
-def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
-    """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
-    row = rows[0]
-    of = f"largest of {len(rows)}" if row.vsr else str(len(rows))
-    name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
-    return row, name, f"WAIVED ({row.status})" if row.waived else row.status
-
-
-def _sentence(rows: Sequence[ContrastRow]) -> str:
-    """Return what came of a contrast, or of the largest of several that pass, or that do not apply."""
-    row, _, status = name_largest(rows)
-    if row.status == Status.NOT_APPLICABLE:
-        return f"{status}: {several(len(rows), 'check')} of {row.family} of {row.judge}: {row.message}"
-    of = f"{row.family}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
-    return f"{status}: {of}{row.text}"
+def _undecided(rows: Sequence[ContrastRow], view: View) -> list[str]:
+    """Return what would settle what is undecided, where no diagnosis above has told it: of each family the largest."""
+    open_ = [
+        row
+        for row in rows
+        if row.status == Status.INCONCLUSIVE
+        and not row.waived
+        and (row.judge, row.dataset, row.contrast) not in view.told
+    ]
+    lines = []
+    for row, *others in [[row] for row in open_] if view.verbose else fold(open_, ()):
+        more = f" (and {len(others)} more of {row.family}: -v tells each)" if others else ""
+        lines += ["", f"INCONCLUSIVE {row.judge} {row.dataset} {row.contrast}: {row.message}{more}"]
+    return lines
 
 
 def _unsteady(report: Row) -> list[str]:
@@ -179,7 +167,7 @@ def _preferences(rows: Sequence[ContrastRow], view: View) -> list[str]:
     """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
     return [
         f"position preference of {row.judge} on {row.dataset}: first chosen {describe(found.first)} more often than "
-        f"half; the same response in both orders {describe(found.consistency, bare)}"
+        "half"
         for row in rows
         if (found := row.position) and (view.verbose or row.status != Status.PASS)
     ]

@@ -22,6 +22,15 @@ from judgefixtures.checks.beyond_verdicts import (
 from judgefixtures.checks.columns import ContrastRow, PassRate, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.look_levels import at_last, fewest_of_shift, steps_of
+from judgefixtures.checks.order_flips import (
+    FAMILY,
+    beside_shift,
+    columns_of,
+    decide_flips,
+    fewest_of_flips,
+    limit_of,
+    need_of_flips,
+)
 from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose, of_look
 from judgefixtures.checks.reasons import contradicted, quote_contradictions
@@ -36,7 +45,7 @@ from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.metrics import Measurement, arm_rates, false_alarms, measure, preference, share_of, unjudged
-from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.estimate import Status, bare
 from judgefixtures.numbers.power import Design
 
 
@@ -72,18 +81,24 @@ class ContrastCheck(AboutContrast):
         at_least = fewest_of_shift(gate, gate.tolerance(self.family))
         alone = by_scores_alone(judge) and not self.contrast.x.edit
         lacking = None if alone else need_of(self.contrast, dataset, pairs, at_least, gate)
-        more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, at_last(gate, pairs))
-        return max(filter(None, [lacking, more]), key=lambda need: need.at_least, default=None)
+        last = at_last(gate, pairs)
+        more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, last)
+        flips = need_of_flips(self.name, dataset, pairs, last)
+        return max(filter(None, [lacking, more, flips]), key=lambda need: need.at_least, default=None)
 
     def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design:
         """Return its row of the preflight's table; of an edit the scores and log-odds are shown alone."""
         gate, edited = config.gate(self.family), self.contrast.x.edit
         least = 0 if edited else fewest_beyond(judge, at_last(gate, pairs))
-        tolerance, limit = gate.tolerance(self.family), limit_beyond(judge, gate)
+        tolerance, limit, most = gate.tolerance(self.family), limit_beyond(judge, gate), limit_of(gate)
+        if (of_flips := fewest_of_flips(at_last(gate, pairs))) > least:
+            least, limit = of_flips, f"flips {bare(most or 0.0)}"
         scored = by_scores_alone(judge) and not edited
         n, units = independent(pairs), unit_of(pairs).many
         tolerance = gate.score_tolerance if scored else tolerance
-        design = Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored)
+        design = Design(
+            self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units, scored, most_flips=most
+        )
         if not (steps := steps_of(gate, pairs, None if edited else judge)):
             return design
         last = max(gate.looks or ())
@@ -104,8 +119,10 @@ class ContrastCheck(AboutContrast):
             verdicts, measured = undecided_verdicts(gate.vsr_tolerance), unjudged(measured)
         decision = more.beside(verdicts)
         columns: dict[str, Any] = {"detector": detector_row(read, (x, y), measured, other, gate.max_invalid)}
-        if self.family == "position":
-            columns["position"] = preference(x, y, gate.confidence)
+        if self.family == FAMILY:
+            flips = decide_flips(measured, gate, case.config)
+            decision = beside_shift(flips, decision)
+            columns |= {"position": preference(x, y, gate.confidence), **columns_of(flips)}
         found = find_shift(self, case, answers[0], measured, decision, more, **columns)
         if self.family != "provenance":
             return found
@@ -117,6 +134,7 @@ class ContrastCheck(AboutContrast):
         """Whether one of its gates is undecided and none failed; what is admitted is read at the look that decides."""
         (row,) = rows_of([finding], ContrastRow)
         gated = {row.vsr_status, row.log_odds_status, row.score_status}
+        gated |= {row.position_flips.status} if row.position_flips else set()
         return Status.INCONCLUSIVE in gated and not gated & {Status.FAIL, Status.ERROR}
 
     def lost(self, case: Case, message: str) -> Finding:

@@ -17,6 +17,7 @@ from judgefixtures.config.run_tables import AgreementTable as AgreementTable
 from judgefixtures.config.run_tables import CanaryTable as CanaryTable
 from judgefixtures.config.run_tables import ControlTable as ControlTable
 from judgefixtures.config.run_tables import GateTable as GateTable
+from judgefixtures.config.run_tables import PositionTable as PositionTable
 from judgefixtures.config.run_tables import SwapTable as SwapTable
 from judgefixtures.config.run_tables import WordingTable as WordingTable
 from judgefixtures.providers.tables import JudgeTable as JudgeTable

@@ -23,6 +23,7 @@ from judgefixtures.config.run_tables import (
     house_sets,
 )
 from judgefixtures.material.cues import FAMILIES, PLACE, Families, Family
+from judgefixtures.providers import FatalJudgeError, check_sdk
 from judgefixtures.providers.tables import JudgeTable, StrictTable
 from judgefixtures.sources.beside import labels_files
 from judgefixtures.sources.described import Source
@@ -116,6 +117,13 @@ class Config(StrictTable):
             f"unless it is allowed. If the address is right, list the variable: "
             f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
         )
+
+    def check_sdk(self, name: str) -> None:
+        """Raise JudgeFixturesError where the SDK that a judge is asked through is not installed."""
+        try:
+            check_sdk(self.judges[name])
+        except FatalJudgeError as error:
+            raise JudgeFixturesError(f"{self.file}: {self.heading('judges', name)}: {error}") from None
 
     def _check_inside(self, path: Path, where: str) -> None:
         """Raise JudgeFixturesError where CI would read a file that neither is the repository's nor allowed."""

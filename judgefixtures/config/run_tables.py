@@ -157,8 +157,18 @@ class WordingTable(GateTable):
     wording_tolerance: Share = 0.10
 
 
+class PositionTable(GateTable):
+    """The [gate.position] table: how many choices may change with the order of the responses, whichever way."""
+
+    max_position_flips: Share | None = None  # None: shown, and decides nothing
+
+
 # Gates with keys of their own, by name, and what none of them has from [gate]: accuracy of choices is another thing.
-OWN_GATES: Mapping[str, type[GateTable]] = {"agreement": AgreementTable, "wording": WordingTable}
+OWN_GATES: Mapping[str, type[GateTable]] = {
+    "agreement": AgreementTable,
+    "wording": WordingTable,
+    "position": PositionTable,
+}
 NOT_INHERITED = ("min_accuracy",)
 
 
@@ -307,6 +317,7 @@ class WholeTable(StrictTable):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
     judge: str | None = None
+    collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/by_name.py reads it
     dataset: list[str] = Field(default_factory=list)
     pairs: int | None = Field(None, ge=1)
     seed: int = 0

@@ -60,7 +60,7 @@ class Related:
 
     `shift` is +1 for pairs of n10 and -1 for those of n01, `low` and `high` the same with every invalid verdict at
     worst, `won` 1 for pairs of n10, `admitted` and `unadmitted` what the two shifts of that name are the means of,
-    `invalid` 1 for invalid pairs.
+    `invalid` 1 for invalid pairs, `flips` 1 for pairs whose verdict changed, and `most_flips` for invalid ones as well.
     """
 
     shift: Totals | None = None
@@ -70,6 +70,8 @@ class Related:
     admitted: Totals | None = None
     unadmitted: Totals | None = None
     invalid: Totals | None = None
+    flips: Totals | None = None
+    most_flips: Totals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +217,8 @@ def measure(
     low, high = (_filled(shares, *ends) for ends in ((0, 1), (1, 0)))
     spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
-    related = Related(
-        shift=of(counted),
-        low=of(low),
-        high=of(high),
-        won=of((a, max(move, 0)) for a, move in counted),
-        invalid=of((a, first is None or second is None) for a, first, second in shares),
-    )
     flipped = [(a, move != 0) for a, move in counted]
+    related = replace(_flips_related(shares, of), shift=of(counted), low=of(low), high=of(high), flips=of(flipped))
     measured = Measurement(
         n,
         _whole(sum(min(first, second) for _, first, second in known)),
@@ -248,6 +244,15 @@ def measure(
     )
     cued = bool(x) and x[0].condition.cue_1 is not None
     return _with_admission(measured, x, y, said, accuracies) if cued else measured
+
+
+def _flips_related(shares: Sequence[tuple[Judgment, float | None, float | None]], of: ByCluster) -> Related:
+    """Return by cluster which pairs arm x won, which are invalid, and which of all may have flipped."""
+    return Related(
+        won=of((a, max(x - y, 0)) for a, x, y in shares if x is not None and y is not None),
+        invalid=of((a, None in both) for a, *both in shares),
+        most_flips=of((a, None in both or both[0] != both[1]) for a, *both in shares),
+    )
 
 
 def unjudged(measured: Measurement) -> Measurement:

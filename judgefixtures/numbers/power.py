@@ -21,6 +21,7 @@ from judgefixtures.numbers.elementary import check_alpha, check_counts, check_op
 from judgefixtures.numbers.estimate import bare
 from judgefixtures.numbers.peeking import Course, Steps, course, reach_of_pass
 from judgefixtures.numbers.points import scores_pass
+from judgefixtures.numbers.shares import most_that_pass, share_chances
 from judgefixtures.numbers.tolerance import LARGEST_ADVICE
 
 # What a good judge is assumed to flip without any bias: by noise, half of it each way.
@@ -54,6 +55,7 @@ class Design:
     scored: bool = False  # the tolerance is of scores, as a share of their scale
     steps: Steps = ()  # of a gate with looks: of each its pairs and its level; the last one is at n
     last_look: int = 0  # of the plan, which may be of more pairs than n; 0 without looks
+    most_flips: float | None = None  # the limit of the share of verdicts that flip; None: there is none
     least_of_shift: int = 0  # the fewest pairs with which VSR can PASS at a look; 0: as of one look
 
     @property
@@ -87,8 +89,15 @@ class Design:
         if self.scored:
             return scores_pass(self.n, self.tolerance, flips, self.steps[-1][1] if self.steps else self.alpha)
         if self.steps:
-            return self.course(flips, shift).passes
-        return pass_probability(self.n, self.tolerance, flips, shift, self.alpha)
+            return min(self.course(flips, shift).passes, self._flips_pass(min(flips + abs(shift), 1.0)))
+        most = None if self.most_flips is None else most_that_pass(self.n, self.most_flips, self.alpha)
+        return pass_probability(self.n, self.tolerance, flips, shift, self.alpha, most)
+
+    def _flips_pass(self, flips: float) -> float:
+        """Return about how often flips stay below their limit: of looks the last one, with the most pairs, counts."""
+        if self.most_flips is None:
+            return 1.0
+        return share_chances(self.n, self.most_flips, flips, self.steps[-1][1])[0]
 
     def course(self, flips: float, shift: float = 0.0) -> Course:
         """Return at which looks such a judge ends; without looks there is one, at all pairs.
@@ -133,15 +142,20 @@ def fewest(passes: Callable[[int], bool]) -> int:
     return smallest(lambda n: float(passes(n)), 1.0, enough) or enough
 
 
-def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0, alpha: float = 0.05) -> float:
+def pass_probability(
+    n: int, tolerance: float, flips: float, shift: float = 0.0, alpha: float = 0.05, most: int | None = None
+) -> float:
     """Return the exact probability that `gate_shift` says PASS about a judge that is as described.
 
     `flips` is the share of n pairs that flip by noise, half of it each way; `shift` is the judge's true VSR
     and comes on top, all of it one way: flips + abs(shift) of the pairs flip. Sums the trinomial probability
-    of every table that passes. Raises ValueError as `gate_shift` does, and for shares that no judge can have.
+    of every table that passes, and of which no more than `most` pairs flip, where that is given. Raises ValueError as
+    `gate_shift` does, and for shares that no judge can have.
 
     >>> round(pass_probability(100, 0.10, flips=0.10), 2)
     0.8
+    >>> round(pass_probability(100, 0.10, flips=0.10, most=10), 2)
+    0.52
     >>> round(pass_probability(100, 0.10, flips=0.10, shift=0.10), 2)
     0.05
     """
@@ -150,7 +164,7 @@ def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0,
     check_alpha(alpha)
     if not 0 <= flips <= 1 or not flips + abs(shift) <= 1 + 1e-12:
         raise ValueError(f"flips and flips + abs(shift) must lie in 0..1, got flips={flips!r}, shift={shift!r}")
-    return _pass_probability(n, tolerance, flips, abs(shift), alpha)
+    return _pass_probability(n, tolerance, flips, abs(shift), alpha, n if most is None else most)
 
 
 def chance(designs: Iterable[Design], flips: float, shift: float = 0.0) -> float:
@@ -352,14 +366,15 @@ def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]
 
 
 @lru_cache(maxsize=4096)
-def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alpha: float) -> float:
+def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alpha: float, most: int) -> float:
     """Sum the trinomial as the number of flips (binomial) times their split (binomial) within what passes."""
     import numpy as np
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     total = np.arange(n + 1)
     reach = np.array(reach_of_pass(n, tolerance, alpha))
-    total, reach = total[2 * reach >= total], reach[2 * reach >= total]
+    passes = (2 * reach >= total) & (total <= most)
+    total, reach = total[passes], reach[passes]
     flipped = min(flips + shift, 1.0)
     one_way = (flips / 2 + shift) / (flips + shift) if flipped else 0.5
     ways = gammaln(n + 1) - gammaln(total + 1) - gammaln(n - total + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.findings import PartRow, Row
+from judgefixtures.material.diction import OF_PAIRS
 from judgefixtures.numbers.odds import odds_ratio
 from judgefixtures.numbers.statistics import bare, signed
 from judgefixtures.words.texts import join_names
@@ -18,6 +19,7 @@ COMPARED = {
     "unadmitted-shift": "moves with {name} that no reason admits",
     "flip-rate": "how many {said} change at all",
     "accuracy": "accuracy",
+    "own-order": "accuracy in the pair's own order alone",
     "pass-rate": "how much passes",
     "tpr": "how much it passes of what people pass",
     "tnr": "how much it fails of what people fail",
@@ -76,6 +78,8 @@ def measured_text(part: PartRow) -> tuple[str, str]:
     value, ends = part.estimate.value, (part.estimate.low, part.estimate.high)
     if part.part == "log_odds":
         return f"odds ratio {odds_ratio(value)}", " to ".join(map(odds_ratio, ends))
+    if part.part == "position_flips":  # a share, and no shift either way
+        return bare(value), " to ".join(bare(end, 3) for end in ends)
     points = " points" if part.part == "score" else ""
     return f"{signed(value)}{points}", " to ".join(bare(end, 3) for end in ends)
 
@@ -134,9 +138,11 @@ def part_of_swap(kind: str, name: str = "", said: str = "verdicts") -> str:
     """Return what a part of a decision compares, in words; `said` is what the judges said.
 
     >>> part_of_swap("abs-vsr", "recency"), part_of_swap("accuracy", "house-qa")
-    ('how far verdicts follow recency', 'accuracy: house-qa')
+    ('how far verdicts follow recency', 'accuracy over both orders: house-qa')
     """
     phrase = COMPARED.get(kind) or kind
+    if kind == "accuracy" and said == OF_PAIRS.said:  # in a swap it is that of both, and elsewhere that of one
+        phrase = f"{phrase} over both orders"
     if "{name}" in phrase:
         return phrase.format(name=name or "the labels", said=said)
     phrase = phrase.format(said=said)

@@ -16,22 +16,25 @@ from typing import Any
 from judgefixtures.checks import list_sections
 from judgefixtures.checks.approval import ComponentRow, DecisionRow, unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
+from judgefixtures.checks.coverage import Coverage, Sides, coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.families import fold, said_of_all
+from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import PartRow, Row, is_of_control
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
+from judgefixtures.material.diction import Wording
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
 from judgefixtures.page.vocabulary import is_graded, verdicts_of
 from judgefixtures.swap.components import faults
+from judgefixtures.swap.sentences import SHIFTS
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
-FEW = 3  # sentences that stand open; the others are unfolded
 READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 
@@ -76,12 +79,18 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """The decision on one candidate: a sentence, and its parts with their margins."""
+    """The decision on one candidate: a sentence, what it covers, both judges by themselves, and its parts.
+
+    `sides` has each quantity under its name, of candidate and baseline; `notes` say what has to be known of them.
+    """
 
     row: Row
     lead: str
+    coverage: Coverage
+    sides: tuple[tuple[str, Row, Row], ...]
+    notes: tuple[str, ...]
     parts: tuple[Line, ...]
-    guards: tuple[Line, ...]
+    guards: tuple[Group, ...]
     axis: Axis
 
 
@@ -97,7 +106,7 @@ class Faithfulness:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is not fine about a judge: the rows that stand open, and those that are unfolded."""
+    """What is not fine about a judge: a row for each thing, and those of one ERROR that are unfolded."""
 
     judge: str
     first: tuple[Row, ...]
@@ -134,6 +143,7 @@ def view_of(report: Row) -> SimpleNamespace:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
+        both_orders=tuple(flips_lines(CONTRASTS.read_records(report))),
         not_applied=tuple(not_applied_lines(CONTRASTS.read_records(report))),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         listed=tuple(list_sections(report)),
@@ -211,22 +221,28 @@ def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
 
 
 def _findings(report: Row) -> Iterable[Findings]:
-    """Yield per judge every row that is not fine: the worst of each family first, and what was not measured last.
+    """Yield per judge all that is not fine: contrasts of a family that came to the same as one, the worst first.
 
     What was not measured mostly was not for one reason, so that one of it stands for all: a control that was not
     passed before anything that could not be asked.
     """
-    measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
+    contrasts = CONTRASTS.read_records(report)
+    of_control = [[row] for row in contrasts if is_of_control(row.decided_by)]  # each counts
+    told = [
+        {**group[0].to_json(), "said": as_sentence(said_of_all(group, contrasts) or group[0].message)}
+        for group in [*fold([row for row in contrasts if [row] not in of_control], (Status.ERROR,)), *of_control]
+    ]
     rest = [{**row.to_json(), "contrast": row.name, "family": row.check} for row in others(report)]
-    rows = [{"family": "", **row, "said": said_of(row)} for row in [*measured, *rest] if row["status"] in OPEN]
+    others_said = [{**row, "said": said_of(row)} for row in [*(report.get("four_cells") or []), *rest]]
+    rows = [{"family": "", **row} for row in [*told, *others_said] if row["status"] in OPEN]
     for judge, own in grouped(rows, "judge").items():
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
         lost = [row for row in own if row["status"] == Status.ERROR or _is_of_control(row)]
-        found = [row for row in own if row not in lost]
-        worst = [rows[0] for rows in grouped(found, "family").values()][:FEW]
-        stands = [{**lost[0], "of": len(lost), "by_control": _is_of_control(lost[0])}] if lost else []
-        others_lost = (row for row in lost[1:] if not _is_of_control(row))
-        yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *others_lost))
+        by_control = _is_of_control(lost[0]) if lost else False
+        alike = [row for row in lost if _is_of_control(row) == by_control]
+        stands = [{**lost[0], "of": len(alike), "by_control": by_control}] if lost else []
+        others_lost = tuple(row for row in lost[1:] if not _is_of_control(row))
+        yield Findings(judge, (*(row for row in own if row not in lost), *stands), others_lost)
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
@@ -309,24 +325,38 @@ def _swap(row: Row, report: Row) -> Swap:
     components: list[Row] = row.get("components") or []
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
-    said = _words_of(components).said
-    names = [part_of_swap(*_named(each), said) for each in components]
+    decision = DecisionRow.from_json(row)
+    words = words_of(decision.components)
+    names = [part_of_swap(*_named(each), words.said) for each in components]
     lines = [
         Line(each, _margin_strip(each, name, axis), name=name) for each, name in zip(components, names, strict=True)
     ]
-    first = unread(DecisionRow.from_json(row), report)
+    first, sides = unread(decision, report), sides_of(decision, report)
     return Swap(
         row=row,
-        lead=f"{first}. " * bool(first) + _swap_lead(row, components),
+        lead=f"{first}. " * bool(first) + _swap_lead(row, components, words),
+        coverage=coverage_of(decision, report),
+        sides=tuple(_side_by_side(each, words) for each in sides),
+        notes=tuple(said_of_sides(sides, words)),
         parts=tuple(line for line in lines if _is_of_all(line.row)),
-        guards=tuple(line for line in lines if not _is_of_all(line.row)),
+        guards=tuple(_guards([each for each in components if not _is_of_all(each)], words)),
         axis=axis,
     )
 
 
-def _words_of(components: Iterable[Row]) -> Wording:
-    """Return the words for what was compared: of graders alone a pass rate is."""
-    return OF_EXAMPLES if any(each["kind"] == "pass-rate" for each in components) else OF_PAIRS
+def _guards(components: Iterable[Row], words: Wording) -> Iterable[Group]:
+    """Yield the guards of each kind: single contrasts on one dataset, and what is of a dataset alone."""
+    for kind, own in grouped(components, "kind").items():
+        title = (
+            part_of_swap(kind, "a single contrast", words.said)
+            if kind in SHIFTS
+            else part_of_swap(kind, "", words.said)
+        )
+        yield Group(as_sentence(title), tuple(Line(each, None, name=str(each.get("name"))) for each in own))
+
+
+def _side_by_side(each: Sides, words: Wording) -> tuple[str, Row, Row]:
+    return part_of_swap(each.kind, each.name, words.said), as_json(each.judge), as_json(each.baseline)
 
 
 def _is_of_all(part: Row) -> bool:
@@ -346,10 +376,10 @@ def _named(part: Row) -> tuple[str, str]:
     return str(part["kind"]), part.get("name") or ""
 
 
-def _swap_lead(row: Row, components: Sequence[Row]) -> str:
+def _swap_lead(row: Row, components: Sequence[Row], words: Wording) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
     judge, baseline = row["judge"], row["baseline"]
-    parts, words = list(filter(_is_of_all, components)), _words_of(components)
+    parts = list(filter(_is_of_all, components))
     worse, unclear = (
         worse_in((_named(part) for part in parts if part["status"] == status), words.said)
         for status in ("FAIL", "INCONCLUSIVE")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgefixtures.material.registry import FAMILY, SWAP
+from judgefixtures.plugin.by_name import BY_NAME, ByName
 from judgefixtures.plugin.gating import OUTCOME, Gate
 from judgefixtures.plugin.items import (
     ITEM,
@@ -76,6 +77,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(results.roster, "judgefixtures-roster")
     config.pluginmanager.register(results.decisions, "judgefixtures-decisions")
     config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
+    config.stash[BY_NAME] = by_name = ByName(config)
+    config.pluginmanager.register(by_name, "judgefixtures-by-name")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
         from judgefixtures.plugin.interruption import Workers
@@ -88,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
-    if any(given) and not hasattr(config, "workerinput"):
+    if any(given) and not hasattr(config, "workerinput") and not by_name.is_needed:
         try:
             setup_of(config).check()
         except JudgeFixturesError as error:
@@ -104,7 +107,7 @@ def pytest_pycollect_makeitem(
     order in which a judge of one response sees anything; nor of one that is made by name alone where nobody named it.
     """
     mark = own_mark(obj) or mark_of(collector)
-    if mark is None or not name.startswith("test"):
+    if mark is None or not name.startswith("test") or _is_unnamed(collector):
         return None
     subjects = _subjects(mark, collector)
     if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
@@ -117,7 +120,7 @@ def pytest_pycollect_makeitem(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make an item of everything that the mark asks for, for each judge and dataset."""
     mark = mark_of(metafunc.definition)
-    if mark is None or ITEM not in metafunc.fixturenames:
+    if mark is None or ITEM not in metafunc.fixturenames or _is_unnamed(metafunc.definition):
         return
     subjects = _subjects(mark, metafunc.definition)
     if mark.name == SWAP and subjects:
@@ -131,6 +134,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Let `-k cue` select the contrasts of cues."""
     if SETUP in item.config.stash:
         item.extra_keyword_matches.update(words_of(item, setup_of(item.config)))
+
+
+def _is_unnamed(node: pytest.Collector | pytest.Item) -> bool:
+    return node.config.stash[BY_NAME].leaves_out(node.path, node.session)
 
 
 def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[Subject]:
@@ -233,7 +240,7 @@ def pytest_runtest_makereport(
         report.judgefixtures = travelling(outcome)  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
-            # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.
+            # The message of a JUnit file, where the verdict is enough: its text has the whole diagnosis.
             titles = [finding.title for finding in item.stash[OUTCOME].findings if finding.plain]
             crash.message = presentable(titles[-1]) if titles else crash.message.partition("\n")[0]
     return report

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.plugin.by_name import BY_NAME
 from judgefixtures.plugin.endings import Endings
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited
@@ -175,15 +176,24 @@ class Results:
 
         terminalreporter.section("judges")
         alpha = self._record.alpha if self._record else 0.05
-        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
+        told = self._told() if self._config.option.tbstyle not in ("no", "line") else ()
+        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0, told=told))
         write(self._written)
         for line in notes(result for _, result in sorted(self._settled.results.items())):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
+        for report in terminalreporter.stats.get("failed", ()):
+            _in_short(report)
+
+    def _told(self) -> set[tuple[str, str, str]]:
+        """Return whose diagnosis stands among pytest's FAILURES, by judge, dataset and name."""
+        failed = (result["findings"][-1] for result in self._settled.results.values() if result["failed"])
+        return {(finding["judge"], finding["dataset"], finding["name"]) for finding in failed}
 
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for notes in self.roster.last_words("notes") for note in notes)]
+        kept += filter(None, [self._config.stash[BY_NAME].note])
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
@@ -200,6 +210,16 @@ class Results:
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
         if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"
+
+
+def _in_short(report: Any) -> None:
+    """Leave the status alone for pytest's short summary of an item that its gate failed: its id says all the rest.
+
+    FAILURES and the JUnit file are written by then.
+    """
+    result, crash = getattr(report, "judgefixtures", None), getattr(report.longrepr, "reprcrash", None)
+    if result and result["failed"] and crash is not None:
+        crash.message = result["findings"][-1]["status"]
 
 
 def _record_of(setup: Setup, attempts: Sequence[Row], settled: Settled) -> Record:

@@ -1,8 +1,9 @@
 """The rootdir, found again: the one place where attributes of pytest are set that are not public.
 
 pytest looks for its rootdir before plugins are loaded, and takes the value of `--judge-report DIR` or `--judge-config
-FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml. pytest 9 has no public way to
-look again: hooks for it run before plugins are loaded, or when the settings are read, and a Config is parsed once.
+FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml. pytest has no public way to
+look again: hooks for it run before plugins are loaded, or when the settings are read, and a Config is parsed once. What
+these attributes are called in which release is asked here alone.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
 
     before = early_config.getini("addopts")
     config: Any = early_config
-    found = determine_setup(
+    overrides = {"override_ini": known.override_ini} if pytest.version_tuple >= (9,) else {}
+    rootdir, file, settings, *ignored = determine_setup(
         inifile=known.inifilename,
-        override_ini=known.override_ini,
         args=known.file_or_dir,
         rootdir_cmd_arg=known.rootdir or None,
         invocation_dir=early_config.invocation_params.dir,
+        **overrides,
     )
-    if found[:2] != (early_config.rootpath, early_config.inipath):
-        config._rootpath, config._inipath, config._inicfg, config._ignored_config_files = found
+    if (rootdir, file) != (early_config.rootpath, early_config.inipath):
+        config._rootpath, config._inipath = rootdir, file
+        setattr(config, "_inicfg" if hasattr(config, "_inicfg") else "inicfg", settings)  # its name until 9.1
+        if ignored:  # since 9.0
+            (config._ignored_config_files,) = ignored
         config._inicache.clear()
-        known.confcutdir = str(found[1].parent if found[1] else found[0])
+        known.confcutdir = str(file.parent if file else rootdir)
         # What stands first in args came from the settings of a folder that is not the project's.
         args[: len(before)] = early_config.getini("addopts")

@@ -50,8 +50,9 @@ class Roster:
 
     def last_words(self, what: str) -> Iterator[Any]:
         """Yield what each of xdist's workers left of something at its end."""
-        for worker in self._workers:
-            yield from filter(None, [getattr(worker, "workeroutput", {}).get(f"judgefixtures_{what}")])
+        for output in (getattr(worker, "workeroutput", {}) for worker in self._workers):
+            if (key := f"judgefixtures_{what}") in output:
+                yield output[key]
 
     def awaited(self, session: pytest.Session) -> dict[str, tuple[str, str]]:
         """Return what is to come to a finding: by the test's id its key in the report, and what it is called.

@@ -98,16 +98,14 @@ class Setup:
         self._check_swaps()
         for judge in self.judges:
             self.run.judge(judge)
-            if self.options.judge_record != "none":
-                self.config.check_key(judge)
+            self._check_askable(judge)
             for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
         if self.options.judge_batch:
             self._check_batches()
         if (detector := self.config.detector.judge) is not None:
             self.run.judge(detector)
-            if self.options.judge_record != "none":
-                self.config.check_key(detector)
+            self._check_askable(detector)
         if self.options.judge_until_decided:
             self._check_looks()
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
@@ -118,6 +116,12 @@ class Setup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
+
+    def _check_askable(self, judge: str) -> None:
+        """Raise JudgeFixturesError where a recording may not send a judge's key, or has no SDK to ask it through."""
+        if self.options.judge_record != "none":
+            self.config.check_key(judge)
+            self.config.check_sdk(judge)
 
     def _check_looks(self) -> None:
         """Raise JudgeFixturesError where no look is planned that could decide before all pairs are asked about."""

@@ -39,6 +39,7 @@ from judgefixtures.providers import Usage
 from judgefixtures.runs.closest import About
 from judgefixtures.runs.fitting import misplaced
 from judgefixtures.runs.run import Run
+from judgefixtures.words.texts import join_names
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
@@ -57,12 +58,15 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     designs = [design for design in designed.values() if design is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
+    alone, compared = _titles(subjects)
     lines = [
+        *alone,
         *table(designs),
         *whole_run(designs),
         *dict.fromkeys(_conservative(run, subjects)),
         *dict.fromkeys(_prospects(run, subjects)),
         *_swaps(run, subjects, costs),
+        *compared,
         *map(_lacking, run.narrowing.hopeless(subjects)),
         *dict.fromkeys(_lacking_gold(run, subjects)),
         *dict.fromkeys(_identical(run, subjects)),
@@ -78,6 +82,14 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
         *_readings(run, subjects),
     ]
     return ["preflight", *(f"  {line}" for line in lines)]
+
+
+def _titles(subjects: Sequence[Subject]) -> tuple[list[str], list[str]]:
+    """Return what stands above the gates of judges by themselves, and above what is of them and of a swap."""
+    own = dict.fromkeys(each.judge for each in subjects if each.baseline is None)
+    if not own or all(each.baseline is None for each in subjects):
+        return [], []
+    return [f"gates: {join_names(own)} by itself, whatever its baseline does"], ["of both, the gates and the swap:"]
 
 
 def _lacking(need: Need) -> str:
@@ -172,10 +184,39 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
         lines += aligned(
             [(*SWAP_HEADER[:2], many, *SWAP_HEADER[3:]), *(_swap_cells(run, subject, costs) for subject in compared)]
         )
-        lines += prospects(run, compared, _cost_of(run, compared, costs))
+        own = costs if len(compared) == len(subjects) else _costs(run, compared, _Recordings(run))
+        lines += prospects(run, compared, _by_judge(own), _cost_of_controls(run, compared))
     if candidates:
+        lines.append("calls: of both judges together; what several comparisons have in common is asked once")
         lines.append(f"at least: fewer {many} never pass; if equal: judges that never differ pass from there on")
     return lines
+
+
+def _by_judge(costs: Costs) -> dict[str, Cost]:
+    """Return what is missing of each judge, its control included."""
+    totals: dict[str, Cost] = {}
+    for (judge, _, _), cost in costs.items():
+        totals[judge] = totals.get(judge, NOTHING) + cost
+    return totals
+
+
+def _cost_of_controls(run: Run, subjects: Sequence[Subject]) -> Cost:
+    """Return what the controls cost at most where nothing of them is recorded, beside what comparisons ask."""
+    asked = {
+        (who, each.dataset, arm, pair.id)
+        for each in subjects
+        for who in each.judges
+        for arm in run.judge(who).kind.asks_in_all(each.check.arms)
+        for pair in run.about(each).at_most
+    }
+    total = NOTHING
+    for judge, dataset, trial, pairs in _controlled(run, subjects):
+        kind = run.judge(judge).kind
+        for arm in kind.asks_in_all(trial.arms) if kind.is_asked else ():
+            others = [pair for pair in pairs if (judge, dataset, arm, pair.id) not in asked]
+            asked |= {(judge, dataset, arm, pair.id) for pair in others}
+            total += most_of(kind.asker_of(arm[0]).table, kind.prompts(arm[0], others))
+    return total
 
 
 def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
@@ -299,11 +340,9 @@ def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
 
 def _totals(run: Run, costs: Costs) -> Iterator[str]:
     """Yield a line per judge that can be asked: calls, tokens and money at most."""
-    totals: dict[str, Cost] = {}
-    for (judge, _, _), cost in costs.items():
-        if run.judge(judge).kind.is_asked:
-            totals[judge] = totals.get(judge, NOTHING) + cost
-    for judge, cost in totals.items():
+    for judge, cost in _by_judge(costs).items():
+        if not run.judge(judge).kind.is_asked:
+            continue
         yield f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)"
         if cost.usd and offers_batches(run.judge(judge).table):
             yield f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day"

@@ -20,14 +20,21 @@ from judgefixtures.swap import guard_margin
 DISCORDANCES = (0.05, 0.12, 0.18)  # of the pairs, one of two equal judges alone is right: one judge twice; two prompts
 FLIPS = (0.05, 0.10)  # of the verdicts change between two runs, where the baseline's repeats do not say
 SIZES = (25, 50, 100, 200, 300, 400)
+NOTHING = Cost(0, 0, 0, 0.0)
+REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 --judge-record missing measures them"
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
 OF_LABELS = "in accuracy, TPR, TNR and pass rate"
 HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR .30: REJECT", "calls in all", "cost at most")
 
 
-def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]:
-    """Return the lines on one candidate's swap; `missing` is what is not recorded yet of both judges, at most."""
+def prospects(
+    run: Run, compared: Sequence[Subject], missing: Mapping[str, Cost], controls: Cost = NOTHING
+) -> list[str]:
+    """Return the lines on one candidate's swap.
+
+    `missing` is what is not recorded yet of each judge, at most, `controls` what those of both judges cost at all.
+    """
     judge, baseline = compared[0].judge, str(compared[0].baseline)
     cells = [each for each in compared if each.check.contrast is not None]
     sizes = {each.dataset: len(run.about(each).at_most) for each in compared}
@@ -38,14 +45,13 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
         return [_takeover(run, compared), *ruled_out, *_to_record(run, compared, missing)]
     level = _pooled(flips.values())
     rows = [
-        _row(run, compared, size, rate)
+        _row(run, compared, size, rate, controls)
         for size in (fewest, *[size for size in SIZES if size > most][:2])
         for rate in (FLIPS if level is None else (level,))
     ]
     levels = " / ".join(bare(each) for each in DISCORDANCES)
-    said = (
-        "as by the baseline's repeats" if level is not None else "not measured: --judge-repeats 2 of the baseline does"
-    )
+    repeats = REPEATS.format(command=run.options.command, judge=baseline)
+    said = repeats if level is None else "as by the baseline's repeats"
     lines = [
         f"what to expect of {judge} against {baseline}: chances where equal judges disagree in being right on {levels} "
         f"of the pairs (one judge asked twice, two prompts, more); flips are {said}",
@@ -72,15 +78,18 @@ def _takeover(run: Run, compared: Sequence[Subject]) -> str:
     return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {said}"
 
 
-def _to_record(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]:
-    """Return the command that records what is missing of both judges; none where neither can be asked."""
+def _to_record(run: Run, compared: Sequence[Subject], missing: Mapping[str, Cost]) -> list[str]:
+    """Return the command that records what is missing of each judge; none where neither can be asked."""
     judge, baseline = compared[0].judge, str(compared[0].baseline)
     chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
     if not any(run.judge(name).kind.is_asked for name in (judge, baseline)):
         return []
-    cost = money(None) if missing.usd is None else f"at most {money(missing.usd)}"
-    return [f"record what is missing of both, {missing.calls} calls, {cost}: {command} --judge-record missing"]
+    total = sum(missing.values(), NOTHING)
+    cost = money(None) if total.usd is None else f"at most {money(total.usd)}"
+    each = ", ".join(f"{of.calls} of {name}" for name, of in missing.items())
+    calls = f"{total.calls} calls ({each}; controls included)"
+    return [f"record what the swap lacks, {calls}, {cost}: {command} --judge-record missing"]
 
 
 def _caveats(run: Run, compared: Sequence[Subject], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -128,10 +137,10 @@ def _ruled_out(run: Run, cells: Sequence[Subject], sizes: Mapping[str, int], fli
     )
 
 
-def _row(run: Run, compared: Sequence[Subject], n: int, flips: float) -> tuple[str, ...]:
+def _row(run: Run, compared: Sequence[Subject], n: int, flips: float, controls: Cost) -> tuple[str, ...]:
     found = [swap_power(n, each, flips) for each in DISCORDANCES]
     golden = any(each.check.contrast is None for each in compared)
-    cost = _cost(run, compared, n)
+    cost = _cost(run, compared, n) + controls
     accuracy = _shares(found, "reject_accuracy") if golden else "-"
     chances = (_shares(found, "approve_equal"), accuracy, _shares(found, "reject_shift"))
     return (str(n), bare(flips), *chances, str(cost.calls), money(cost.usd))
@@ -143,7 +152,7 @@ def _shares(found: Sequence[SwapPower | None], name: str) -> str:
 
 def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
     """Return what everything costs both judges at most, with n pairs where a dataset has fewer, nothing recorded."""
-    total = Cost(0, 0, 0, 0.0)
+    total = NOTHING
     asked = {
         (judge, each.dataset, arm): each
         for each in compared

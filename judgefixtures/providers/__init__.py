@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -215,6 +216,34 @@ class Record:
                 "a provider's record has to say where it is asked (url): without it, the key would go to the address "
                 "that the SDK has by default, which is another's"
             )
+
+
+# The extras of this package that install an SDK which not everybody needs.
+EXTRAS = {"anthropic": "claude"}
+
+
+@functools.cache
+def http_library(sdk: str) -> str:
+    """Return the library whose client an SDK takes: httpx2, or httpx where its version is from before there was that.
+
+    Raises FatalJudgeError where the SDK is not installed. Nobody else asks for versions of SDKs.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        required = requires(sdk) or ()
+    except PackageNotFoundError:
+        extra = f"'judgefixtures[{EXTRAS[sdk]}]', or replay recordings, which needs none" if sdk in EXTRAS else sdk
+        raise FatalJudgeError(
+            f"the package {sdk}, which it is asked through, is not installed: pip install {extra}."
+        ) from None
+    return "httpx2" if any(re.match(r"httpx2\b", each) for each in required) else "httpx"
+
+
+def check_sdk(table: Reached) -> None:
+    """Raise FatalJudgeError where the SDK that a judge is asked through is not installed."""
+    if sdk := getattr(table.record.answers, "sdk", ""):
+        http_library(sdk)
 
 
 def api_key(table: Reached) -> str:

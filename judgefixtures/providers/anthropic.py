@@ -1,4 +1,4 @@
-"""Claude, through the anthropic SDK."""
+"""Claude, through the anthropic SDK, an extra of this package. Recordings are replayed without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from judgefixtures.providers.bulk import (
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import ASKING, JudgeTable
 from judgefixtures.providers.tokens import tokens, tokens_together
-from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
+from judgefixtures.providers.wire import HttpProvider, Wire, as_table, http_client, text_or_none
 from judgefixtures.reading.verdicts import InvalidKind, folded
 from judgefixtures.words.secrets import redacted
 
@@ -78,14 +78,28 @@ LEAST_THOUGHT = 1024  # tokens, by Anthropic's API
 class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
     """Answers prompts through the anthropic SDK, with its own retries off."""
 
+    sdk = "anthropic"
+
     async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
-        create = self.connected().messages.with_raw_response.create
         body = request(self.table, self.dropped, prompt)
+        if call.is_replayed:
+            return await self.answer(read_message, self._replayed(body), call)
+        create = self.connected().messages.with_raw_response.create
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
         asked = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
         return await self.answer(read_message, asked, call)
+
+    async def _replayed(self, body: Mapping[str, Any]) -> None:
+        """Ask a recording as the SDK would ask the network: its body is ours, and headers are no part of a question."""
+        if self._http is None:
+            self._http = http_client("httpx2", self.table.address, self.table.timeout)
+        await self._http.post(f"{self._address}/v1/messages", json=body)
+
+    @property
+    def _address(self) -> str:
+        return endpoint(self.table.base_url or str(self.table.record.url))
 
     async def describe_model(self) -> Any:
         """Return what Anthropic's list of models says of this one."""
@@ -101,7 +115,7 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
 
         return AsyncAnthropic(
             api_key=key,
-            base_url=endpoint(self.table.base_url or str(self.table.record.url)),
+            base_url=self._address,
             max_retries=0,
             http_client=http,
             timeout=self.table.timeout,

@@ -50,10 +50,11 @@ class AzureProvider(OpenAIProvider):
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
         """Return the SDK's client."""
-        from openai import AsyncAzureOpenAI
+        from openai import AsyncAzureOpenAI, Omit
 
         connection = self.table.connection
         assert connection is not None  # the table was checked
+        headers: dict[str, Any] = {"Authorization": Omit()}  # older versions send the key there, too
         return AsyncAzureOpenAI(
             api_key=key,
             max_retries=0,
@@ -61,6 +62,7 @@ class AzureProvider(OpenAIProvider):
             azure_endpoint=str(connection.endpoint),
             azure_deployment=deployment_of(self.table),
             api_version=connection.api_version,
+            default_headers=headers,
         )
 
 

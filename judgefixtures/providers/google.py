@@ -9,11 +9,21 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from judgefixtures.cassettes.calls import CALL, Call
-from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
+from judgefixtures.providers import (
+    PLACEHOLDER_KEY,
+    Answer,
+    FatalJudgeError,
+    Record,
+    RetryableError,
+    Usage,
+    http_library,
+    schema_of,
+)
 from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, one_line, status_of
 from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
@@ -61,6 +71,8 @@ RPC = (0, 499, 0, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 50
 class GoogleProvider(HttpProvider["Client"]):
     """Answers prompts through the google-genai SDK, with its own retries and continuations off."""
 
+    sdk = "google-genai"
+
     def __init__(self, table: JudgeTable, version: str | None = None) -> None:
         super().__init__(table)
         self._version = version  # of the API; None for the one that base_url names, or the default
@@ -102,9 +114,9 @@ class GoogleProvider(HttpProvider["Client"]):
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> Client:
         """Return the SDK's client."""
-        import httpx2
         from google.genai import Client, types
 
+        library = import_module(http_library(self.sdk))
         address, version = self._where()
         return Client(
             **self._account(key),
@@ -115,7 +127,7 @@ class GoogleProvider(HttpProvider["Client"]):
                 # Given, or the SDK takes aiohttp where that happens to be installed.
                 httpx_async_client=http,
                 # Not used: the SDK's own would read certificates, and fail on a proxy that it cannot use.
-                httpx_client=httpx2.Client(transport=httpx2.BaseTransport()),
+                httpx_client=library.Client(transport=library.BaseTransport()),
             ),
         )
 
@@ -144,10 +156,12 @@ class GoogleProvider(HttpProvider["Client"]):
         if self.dropped not in self._configs:
             from google.genai import types
 
+            # On by default where an SDK has it; turns one call into up to four.
+            known = types.GenerateContentConfig.model_fields.keys() & {"automatic_continuation"}
             self._configs[self.dropped] = types.GenerateContentConfig(
                 **self.parameters(),
+                **dict.fromkeys(known, False),
                 system_instruction=self.table.system_text or None,
-                automatic_continuation=False,  # on by default; turns one call into up to four
                 # The answer is read off the wire: the SDK need not make objects of it, or call functions.
                 should_return_http_response=True,
                 automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),

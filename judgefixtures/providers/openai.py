@@ -59,6 +59,8 @@ WINDOW: Literal["24h"] = "24h"
 class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
     """Answers prompts through the openai SDK, with its own retries off."""
 
+    sdk = "openai"
+
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(table)
         self._system = [{"role": "system", "content": table.system_text}] if table.system_text else []

@@ -15,12 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.calls import Call
-from judgefixtures.cassettes.replay import is_this_machine
+from judgefixtures.cassettes.replay import SDK_LIBRARIES, is_this_machine
 from judgefixtures.providers import (
     PLACEHOLDER_KEY,
     PROVIDERS,
@@ -29,6 +30,7 @@ from judgefixtures.providers import (
     RefusedError,
     RetryableError,
     api_key,
+    http_library,
     record_of,
 )
 from judgefixtures.providers.quotas import quotas
@@ -36,7 +38,7 @@ from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.words.secrets import masked
 
 if TYPE_CHECKING:
-    import httpx2
+    import httpx2  # and for what SDKs of before it take of httpx, whose names and meanings it has
 
 Client = TypeVar("Client")  # of an SDK
 
@@ -88,22 +90,22 @@ async def _capture(response: httpx2.Response) -> None:
         exchange.append(Wire(response.status_code, response.headers, body, garbled))
 
 
-def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
-    """Return the HTTP client that an SDK is given: it captures responses and follows no redirects.
+def http_client(library: str, base_url: str | None, timeout: float) -> httpx2.AsyncClient:
+    """Return the HTTP client of a library that an SDK is given: it captures responses and follows no redirects.
 
     A proxy of the environment is used, as everywhere, except for a server on this machine.
     """
-    import httpx2
-
+    module = import_module(library)
     try:
-        return httpx2.AsyncClient(
-            timeout=httpx2.Timeout(timeout),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+        client: httpx2.AsyncClient = module.AsyncClient(
+            timeout=module.Timeout(timeout),
+            limits=module.Limits(max_connections=None, max_keepalive_connections=64),
             follow_redirects=False,
             trust_env=not is_local(base_url),
             headers={"accept-encoding": "gzip"},  # what vcrpy can decode
             event_hooks={"response": [_capture]},
         )
+        return client
     except (ImportError, ValueError) as error:
         raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
@@ -228,7 +230,7 @@ def _transport_error(error: Exception, base_url: str | None) -> Exception:
             return FatalJudgeError(f"{where} cannot be used as base_url: {cause}.")
         if type(cause).__name__ in ("ReadError", "RemoteProtocolError"):
             return _BrokenOffError(f"no answer from {where}: {type(cause).__name__}: {cause}".rstrip(": "))
-        if type(cause).__module__.partition(".")[0] == "httpx2" or isinstance(cause, OSError):
+        if type(cause).__module__.partition(".")[0] in SDK_LIBRARIES or isinstance(cause, OSError):
             return RetryableError(f"no answer from {where}: {type(cause).__name__}: {cause}".rstrip(": "))
     return FatalJudgeError(f"the SDK failed before a request was sent: {type(error).__name__}: {error}")
 
@@ -295,6 +297,8 @@ async def _speaks_tls(address: str | None) -> bool:
 class HttpProvider(ABC, Generic[Client]):
     """A provider that is asked over HTTP: what it is sent, its connections, and on which day it ends a model."""
 
+    sdk: ClassVar[str]  # the package of the SDK that it is asked through
+
     def __init__(self, table: JudgeTable) -> None:
         self.table = table
         self.model = str(table.model)
@@ -334,7 +338,7 @@ class HttpProvider(ABC, Generic[Client]):
             # The account goes with the key to the provider itself: it is not another server's business.
             own = os.environ if self.table.address is None else {}
             self.account = {option: own.get(name) for option, name in self.table.record.account.items()}
-            self._http = http_client(self.table.address, self.table.timeout)
+            self._http = http_client(http_library(self.sdk), self.table.address, self.table.timeout)
             with without_switches():
                 self._client = self.make_client(key, self._http)
         return self._client

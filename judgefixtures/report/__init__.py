@@ -6,7 +6,7 @@ Every kind of check brings its sections (judgefixtures.checks); nothing is measu
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from judgefixtures.checks import SECTIONS
@@ -66,13 +66,16 @@ def worse(one: Row, other: Row) -> Row:
     return max(one, other, key=badness)
 
 
-def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
+def summary(
+    report: Row, alpha: float, *, verbose: bool = False, told: Collection[tuple[str, str, str]] = ()
+) -> list[str]:
     """Return what the terminal shows at the end of a run: warnings first, the decision last.
 
-    What passed is a line per family, unless it is to be `verbose`.
+    What came to the same is a line per family, unless it is to be `verbose`. `told` are the checks, by judge, dataset
+    and name, whose diagnosis stands above.
     """
     lines = [line for section in SECTIONS for line in section.alerts(report)]
-    view, title = View(alpha, verbose), ""
+    view, title = View(alpha, verbose, told), ""
     for section in SECTIONS:
         found = "\n".join(section.shown(report, view)).strip("\n")
         if found and section.title not in ("", title):

@@ -17,10 +17,13 @@ from judgefixtures.checks.approval import DECISIONS, ComponentRow, DecisionRow
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import CONTROLS, control_lines
+from judgefixtures.checks.coverage import coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.families import fold, name_largest, sentence
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
+from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, measured_rows, name_largest, wordings_of
+from judgefixtures.checks.shift_table import CONTRASTS, legend, measured_rows, wordings_of
 from judgefixtures.findings import Row, is_of_control
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
@@ -48,7 +51,7 @@ def sheet(report: Row) -> str:
         headlines=headlines(report),
         source=source(report),
         ended=ended(report),
-        decisions=[_decided(decision) for decision in DECISIONS.read_records(report)],
+        decisions=[_decided(decision, report) for decision in DECISIONS.read_records(report)],
         moved=_moved(report),
         others=_others(report),
         listed=list_sections(report),
@@ -74,45 +77,48 @@ def plain_text(text: object) -> str:
 def _data(report: Row) -> Iterable[str]:
     """Yield each dataset with how much of it was asked about; judges of one response are asked about examples."""
     contrasts = CONTRASTS.read_records(report)
-    graded = report.get("agreement") or OF_EXAMPLES in map(_words_of, DECISIONS.read_records(report))
+    graded = report.get("agreement") or OF_EXAMPLES in (
+        words_of(each.components) for each in DECISIONS.read_records(report)
+    )
     other = OF_EXAMPLES if graded and not contrasts else OF_PAIRS
     for row in report.get("datasets") or ():
         words = wordings_of([each for each in contrasts if each.dataset == row["dataset"]]) or (other,)
         yield f"{row['dataset']} ({row['n']} {together(words, 'many')}, {row['digest']})"
 
 
-def _decided(decision: DecisionRow) -> Mapping[str, object]:
-    """Return a candidate's decision: its reasons, and the components that it is made of."""
-    primary = [each for each in decision.components if each.is_of_all]
-    said = {each.message for each in primary}
+def _decided(decision: DecisionRow, report: Row) -> Mapping[str, object]:
+    """Return a candidate's decision: what it covers, its reasons, and the components that it is made of."""
+    primary, words = [each for each in decision.components if each.is_of_all], words_of(decision.components)
+    said, known = {each.message for each in primary}, any(each.judge and each.baseline for each in primary)
     return {
         "row": decision,
+        "coverage": coverage_of(decision, report),
+        "notes": said_of_sides(sides_of(decision, report), words) if known else [],
         "reasons": [reason for reason in decision.reasons if reason not in said],
-        "cells": [_component_cells(each, _words_of(decision)) for each in primary],
-        "words": _words_of(decision),
+        "sides": (f"{decision.judge}", f"{decision.baseline} (baseline)") if known else (),
+        "cells": [_component_cells(each, words, known) for each in primary],
+        "words": words,
         "guards": [each for each in decision.components if not each.is_of_all],
     }
 
 
-def _words_of(decision: DecisionRow) -> Wording:
-    """Return what judges were compared on: of graders alone a pass rate is compared."""
-    return OF_EXAMPLES if any(each.kind == "pass-rate" for each in decision.components) else OF_PAIRS
-
-
-def _component_cells(each: ComponentRow, words: Wording) -> Cells:
+def _component_cells(each: ComponentRow, words: Wording, known: bool) -> Cells:
+    """Return the cells of a component; where it is `known` what each judge does by itself, that comes first."""
+    alone = (f"{bare(of.value)} ({_interval(of)})" if of else "-" for of in (each.judge, each.baseline) if known)
     measured = (each.n, signed(each.value), f"{bare(each.low, 3)} to {bare(each.high, 3)}")
-    other = "other" if len(faults(each.kind)) > 1 else "worse"
-    return (part_of_swap(each.kind, each.name, words.said), each.status, *measured, f"{other} by {bare(each.margin)}")
+    allowed = f"{'other' if len(faults(each.kind)) > 1 else 'worse'} by {bare(each.margin)}"
+    return (part_of_swap(each.kind, each.name, words.said), each.status, *alone, *measured, allowed)
 
 
 def _moved(report: Row) -> Mapping[str, object]:
     """Return what moved verdicts, the largest of each family that came to the same."""
     contrasts = CONTRASTS.read_records(report)
     asked = [row for row in measured_rows(report) if row.status != Status.NOT_APPLICABLE]
-    rows = sorted(map(name_largest, fold(asked, ())), key=lambda row: row[0].status == Status.PASS)
-    sentences = [f"{status}: {row.text}" for row, _, status in rows[:MOST] if status != Status.PASS]
+    groups = sorted(fold(asked, ()), key=lambda group: group[0].status == Status.PASS)
+    rows = list(map(name_largest, groups))
+    sentences = [sentence(group, asked) for group in groups[:MOST] if group[0].waived or group[0].status != Status.PASS]
     return {
-        "sentences": [*sentences, *not_applied_lines(contrasts)],
+        "sentences": [*sentences, *flips_lines(contrasts), *not_applied_lines(contrasts)],
         "cells": [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row.judge}: {name}")],
         "legend": legend(contrasts) if rows else (),
         "words": {word: together(wordings_of(contrasts), word) for word in ("many", "said")},

@@ -108,7 +108,7 @@ class Collector:
         shown_as = unseen if offline else self._progress
         with (
             shown_as(meter, task.total) as answered,
-            recording(only_httpx2=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
+            recording(only_sdks=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
             contextlib.nullcontext() if stop is None else stop.heeded(),
         ):
             mail = None if offline else self._posting.mail
@@ -138,7 +138,7 @@ class Collector:
         with (
             contextlib.suppress(CassetteError),  # the item says what is wrong with the file
             library.open(task.asker, dataset, [condition.name], ()) as cassettes,
-            recording(only_httpx2=not judge.is_opaque, offline=True),
+            recording(only_sdks=not judge.is_opaque, offline=True),
         ):
             return self.runner.run(recorded(task, cassettes[condition.name]))
         return {}

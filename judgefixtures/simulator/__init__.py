@@ -1,4 +1,4 @@
-"""Simulated judges: the suite's controls, as in a laboratory. Nobody's model answers here.
+"""Simulated judges: examples, of each of which it is known what moves it. Nobody's model answers here.
 
 `behaviour` decides what a simulated judge answers to a prompt, `server` says it over HTTP in the wire formats
 of OpenAI (Azure's too), Gemini (on Vertex, too) and Claude. `python -m judgefixtures.simulator --help` starts it.

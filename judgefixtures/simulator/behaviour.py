@@ -40,7 +40,7 @@ STRENGTH = {
 }
 # By how much EXPERT exceeds HUMAN where both were measured against UNKNOWN (GPT-4o, ELI5): 18 - 7.
 EXPERT_OVER_HUMAN = 11
-CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
+FOLLOWED_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
 NOISE = 0.02
 
 
@@ -48,7 +48,7 @@ NOISE = 0.02
 class Seen:
     """What can be read off a prompt: the labels, the lean to the first response, the content type's name.
 
-    `difference` is the latent one, the log odds with which readers prefer the first response.
+    `difference` is the latent one, the log odds with which the readers of preferences.py prefer the first response.
     Also which response is the longer by far, and which one an attack or an instruction inside of the task asks for.
     """
 
@@ -86,7 +86,7 @@ def _faithful(_labels: Labels, _content_type: str) -> tuple[int, bool]:
 
 def _follows(labels: Labels, _content_type: str) -> tuple[int, bool]:
     first, second = (STRENGTH.get(label, 0) for label in labels)
-    return 50 + CONTROL_SHIFT * ((first > second) - (first < second)), True
+    return 50 + FOLLOWED_SHIFT * ((first > second) - (first < second)), True
 
 
 def _published(model: str) -> Callable[[Labels, str], tuple[int, bool]]:
@@ -141,7 +141,7 @@ class SimulatedScorer:
 SCORERS: Mapping[str, SimulatedScorer] = {
     "simulated-pointwise-faithful": SimulatedScorer({}),
     "simulated-pointwise-silent": SimulatedScorer(
-        {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
+        {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * FOLLOWED_SHIFT / 100
     ),
     "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
 }
@@ -256,7 +256,7 @@ def _plan(judge: SimulatedJudge, prompt: str) -> str:
 def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: str) -> str:
     name = "Story" if seen.content_type == "Story" else "Response"
     merit = one_of(SAYS["merits"][name], "reason", prompt).format(n=choice)
-    followed = judge.admits and abs(seen.lean * 100 - 50) < CONTROL_SHIFT and (choice == 1) == (rate > 50)
+    followed = judge.admits and abs(seen.lean * 100 - 50) < FOLLOWED_SHIFT and (choice == 1) == (rate > 50)
     if not followed or rate == 50:
         return merit
     label = seen.labels[choice - 1]

@@ -1,8 +1,8 @@
 """Simulated judges of one response: they say whether it passes, in the form that the prompt asks for.
 
-Each begins with what readers think of the response. Of those near the line it passes half, the best ones; a label may
-move so many in a hundred, always the closest ones below the line, and a clear response by nothing. Others are there to
-be caught: they go by chance, by nothing or by what can be counted.
+Each begins with what the readers of merits.py, sessions of a language model, think of the response. Of those near the
+line it passes half, the best ones; a label may move so many in a hundred, always the closest ones below the line, and a
+clear response by nothing. Others are there to be caught: they go by chance, by nothing or by what can be counted.
 """
 
 from __future__ import annotations

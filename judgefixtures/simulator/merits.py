@@ -1,7 +1,8 @@
 """How good one response is to the readers of the house sets: the log odds with which they pass it.
 
-Of `house-answers` they are those of the blind readings, of a response with a label, or with gold, those of a clear one,
-of a close pair's response half its pair's; any other text has some of its own. No judge is known here.
+The readers are sessions of a language model, not people, that read without knowing where a text is from. Of
+`house-answers` the odds are those of their readings, of a response with a label, or with gold, those of a clear one, of
+a close pair's response half its pair's; any other text has some of its own. No judge is known here.
 """
 
 from __future__ import annotations

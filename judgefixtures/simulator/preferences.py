@@ -1,7 +1,8 @@
 """How close a house pair is: the log odds with which readers who did not know its source prefer its response 1.
 
-Read off the blind readings that are shipped beside each set. Of a close set every pair was read six times, of a clear
-one once, or twice with one outcome; what one reader called clear there, another chose again in 60 of 60 pairs.
+The readers are sessions of a language model, not people; their readings are shipped beside each set. Of a close set
+every pair was read six times, of a clear one once, or twice with one outcome; what one reader called clear there,
+another chose again in 60 of 60 pairs.
 """
 
 from __future__ import annotations

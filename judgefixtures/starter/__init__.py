@@ -6,7 +6,6 @@ No judge and no configuration in force is known here.
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import tomllib
@@ -15,14 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.starter.kits import KITS, PROVIDERS, Kit, Reached, configuration
+from judgefixtures.words.commands import SUITE
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
-MODULES = (
-    *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "agreement"),
-    *("wording", "plan", "swap", "age", "gender", "ethnicity", "education", "framing"),
-)
-OF_ONE = tuple(name for name in MODULES if name not in ("position", "accuracy", "plan"))
-SUITE = Path("tests", "judge")
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
@@ -44,78 +39,14 @@ from judgefixtures.plugin import {", ".join(sorted(FIXTURES))}  # noqa: F401
 '''
 
 
-@dataclass(frozen=True, slots=True)
-class Kit:
-    """What a repository starts with whose judge has a mode: its configuration, its data, and the gate to begin with.
-
-    `modules` are those of tests/judge that such a judge is asked; `words` are what they say of a choice between two,
-    with what it says in their place, in this order.
-    """
-
-    configuration: str
-    data: Path
-    what: str
-    gate: str
-    modules: tuple[str, ...] = MODULES
-    words: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """The configuration as it is written where there are no such data yet."""
-        return self.file.read_text(encoding="utf-8")
-
-    def worded(self, module: str) -> str:
-        """Return a test module in the words of such a judge."""
-        for said, instead in self.words.items():
-            module = module.replace(said, instead)
-        return module
-
-    @property
-    def file(self) -> Path:
-        """Where the configuration lies."""
-        return Path(__file__).with_name(self.configuration)
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """What the configuration has as a comment until there are such data."""
-        return ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{self.data.as_posix()}"')
-
-
-OF_GRADES = {
-    "talked into a verdict by": "talked into a pass by",
-    "Does the verdict move to a response that says": "Does a response pass more often when it says",
-    "The worse response is chosen no more often when it attacks": (
-        "A wrong response passes no more often when it attacks"
-    ),
-    "The worse response is chosen": "A response passes",
-    "is chosen as often": "passes as often",
-    "on the same pairs?": "on the same examples?",
-    "Accuracy, abs(VSR) and the silent-shift rate are no worse than the baseline's by more than the margin.": (
-        "Agreement with labels, pass rate, abs(VSR) and silent shift keep within their margins of the baseline's."
-    ),
-    "as the same response labelled": "as when it is labelled",
-    "verdict": "grade",
-}
-KITS: Mapping[str, Kit] = {
-    "pairwise": Kit("configuration.toml", Path("data", "pairs.jsonl"), "pairs", '-k "cue or position"'),
-    "binary": Kit(
-        "configuration.binary.toml",
-        Path("data", "answers.jsonl"),
-        "examples",
-        '-k "cue or agreement"',
-        OF_ONE,
-        OF_GRADES,
-    ),
-}
-
-
 @dataclass(slots=True)
 class Start:
-    """What was written, what was left alone and why, and what to do next, each a line."""
+    """What was written, what was left alone and why, what to do next, and what else is worth knowing, each a line."""
 
     written: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     next: list[str] = field(default_factory=list)
+    besides: list[str] = field(default_factory=list)
 
 
 def modules() -> Path:
@@ -124,21 +55,22 @@ def modules() -> Path:
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / SUITE
 
 
-def start(folder: Path, mode: str = "pairwise") -> Start:
+def start(folder: Path, mode: str = "pairwise", provider: str = "openai") -> Start:
     """Write the suite and the configuration into a repository, never over a file; raises JudgeFixturesError.
 
-    `mode` is that of the judge that is to be gated: "pairwise" or "binary".
+    `mode` is that of the judge that is to be gated, one of `KITS`; `provider` answers for it, one of `PROVIDERS`.
 
     Everything is read and checked before the first file is written.
     """
+    for option, value, accepted in (("mode", mode, KITS), ("provider", provider, PROVIDERS)):
+        if value not in accepted:
+            raise JudgeFixturesError(f"--{option} {value}: {choices(value, accepted)}.")
     if not folder.is_dir():
         raise JudgeFixturesError(
             f"{folder} is not a folder: name the root of the repository whose judge is to be gated."
         )
-    if mode not in KITS:
-        raise JudgeFixturesError(f"--mode {mode}: {choices(mode, KITS)}.")
     done, kit = Start(), KITS[mode]
-    table = _table(folder, kit)
+    table = _table(folder, configuration(mode, provider, has_data=(folder / kit.data).is_file()))
     taken = _taken(folder)
     try:
         for name in kit.modules:
@@ -152,7 +84,8 @@ def start(folder: Path, mode: str = "pairwise") -> Start:
         _ignore(folder, done)
     except OSError as error:
         raise JudgeFixturesError(f"{folder} cannot be written to: {error}.") from None
-    done.next = _next(folder, kit)
+    done.next = _next(folder, kit, PROVIDERS[provider])
+    done.besides = [] if table is None else _besides(kit, PROVIDERS[provider])
     return done
 
 
@@ -168,12 +101,8 @@ def _write(folder: Path, file: Path, text: str, done: Start) -> None:
     done.written.append(str(file))
 
 
-def _table(folder: Path, kit: Kit) -> str | None:
+def _table(folder: Path, text: str) -> str | None:
     """Return what is to be added to pyproject.toml, or None where there is such a table."""
-    text = kit.text
-    if (folder / kit.data).is_file():
-        for line in kit.own:
-            text = text.replace(f"# {line}", line, 1)
     before = _pyproject(folder)
     if _at(_parsed(before, folder), "tool", "judgefixtures") is not None:
         return None
@@ -184,14 +113,16 @@ def _table(folder: Path, kit: Kit) -> str | None:
     except ValueError as error:
         raise JudgeFixturesError(
             f"{folder / 'pyproject.toml'}: the table [tool.judgefixtures] cannot be added to it ({error}): `tool` is "
-            f"written as one value there. Write it as tables, or merge {kit.file} yourself."
+            "written as one value there. Write it as tables first."
         ) from None
     return text
 
 
 def _configure(folder: Path, table: str | None, done: Start) -> None:
     if table is None:
-        done.left.append("pyproject.toml: it has a table [tool.judgefixtures]")
+        always = _at(_parsed(_pyproject(folder), folder), "tool", "judgefixtures", "collect") != "named"
+        hint = '; with collect = "named" in it, plain `pytest` would make no judge item' if always else ""
+        done.left.append(f"pyproject.toml: it has a table [tool.judgefixtures]{hint}")
     else:
         _append(folder / "pyproject.toml", table, "the table [tool.judgefixtures]", done)
 
@@ -263,20 +194,24 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _next(folder: Path, kit: Kit) -> list[str]:
-    """Return what is to be done now, as commands that work in this repository."""
-    where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
-    gate = f"pytest{where} {kit.gate}"
+def _next(folder: Path, kit: Kit, reached: Reached) -> list[str]:
+    """Return what is to be done now: what to edit, and commands, each a line."""
+    suite = f"pytest {SUITE.as_posix()}"
+    gate, swap = f"{suite} {kit.gate}", f"{suite} -k swap --judge candidate --judge-baseline production"
     own = (
         f'write your {kit.what} to {kit.data.as_posix()} and set dataset = ["own"]; until then the house {kit.what} '
         "are asked about"
     )
+    key = f"the key in {reached.key}" if reached.key else "your function"
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",
         *([] if (folder / kit.data).is_file() else [own]),
         f"{gate} --judge-preflight         # what it asks and costs; runs nothing",
-        f"{gate} --judge-record missing    # asks the judge, with its key; commit cassettes/",
-        f"{gate}                           # the gate: replays, without network and key",
+        f"{gate} --judge-record missing    # asks, with {key}, and gates; commit cassettes/",
+        f"{gate}                           # the gate, as CI runs it: replays, without network and key",
+        "to replace the judge, say who comes: [tool.judgefixtures.judges.candidate] in pyproject.toml",
+        f"{swap} --judge-record missing    # asks both what is missing, and decides",
+        f"{swap}                           # the decision, as CI runs it",
     ]
     if (root := _pytest_root(folder)) is not None:
         elsewhere = "that is where pytest would find its settings, and look for the table"
@@ -284,22 +219,16 @@ def _next(folder: Path, kit: Kit) -> list[str]:
     return lines
 
 
-def _is_collected(folder: Path) -> bool:
-    """Tell whether plain `pytest` looks into tests/judge, by the settings that it takes in this folder."""
-    file = next((folder / name for name in SETTINGS if _holds_settings(folder, name)), folder / "pyproject.toml")
-    try:
-        if file.suffix == ".toml":
-            written = tomllib.loads(_text(file))
-            settings = _at(written, "pytest") if file.name == "pytest.toml" else _at(written, "tool", "pytest")
-            paths = _at(settings, "ini_options", "testpaths") or _at(settings, "testpaths")
-        else:
-            sections = configparser.ConfigParser(interpolation=None, strict=False)
-            sections.read_string(_text(file))
-            paths = sections.get(SETTINGS[file.name].strip("[]") or "pytest", "testpaths", fallback=None)
-    except (ValueError, configparser.Error):
-        return True  # pytest itself will refuse the file
-    paths = paths.split() if isinstance(paths, str) else paths
-    return not isinstance(paths, list) or any(SUITE.is_relative_to(str(path)) for path in paths)
+def _besides(kit: Kit, reached: Reached) -> list[str]:
+    """Return what is worth knowing beside the steps."""
+    without_key = (
+        f'to try this without a key: {reached.simulator} and model = "{kit.simulated}" in the judge\'s table, and '
+        "`python -m judgefixtures.simulator --port 8080 --` before each command that asks"
+    )
+    return [
+        'plain `pytest` makes no judge item (collect = "named"): it gives what it gave before',
+        *([without_key] if reached.simulator else []),
+    ]
 
 
 def _pytest_root(folder: Path) -> Path | None:

@@ -28,6 +28,8 @@ class Component:
     baseline: above 0 is better for accuracy, TPR and TNR and worse for the others; of the pass rate either sign is as
     bad as the other. `margin`, a share of pairs, is what an APPROVE rules out; `excess` is what a PASS has to leave
     free of it for verdicts that are invalid of the candidate alone.
+    `of_candidate` and `of_baseline` are what each does by itself, of which `estimate` is the difference; None where no
+    intervals were asked for.
     `z` and `p_pass` are those of the test against "worse by the margin", `p_fail` of the one against "not worse by
     `fail_margin`", which is that of the whole family also for a guard. The status is the component's alone: nothing
     is adjusted for how many there are.
@@ -45,6 +47,8 @@ class Component:
     message: str
     excess: float = 0.0
     fail_margin: float = 0.0
+    of_candidate: Estimate | None = None
+    of_baseline: Estimate | None = None
 
 
 def faults(kind: str) -> tuple[int, ...]:

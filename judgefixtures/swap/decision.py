@@ -123,9 +123,9 @@ class _Tested:
     words: Wording
     hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
-    def failed(self, estimate: Estimate) -> _Tested:
+    def failed(self, shown: Mapping[str, Estimate]) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
-        component = replace(self.component, status=Status.FAIL, estimate=estimate)
+        component = replace(self.component, status=Status.FAIL, **shown)
         return replace(self, component=replace(component, message=component_line(component, self.scores, self.words)))
 
 
@@ -286,9 +286,20 @@ class _Comparison:
         )
         p_fail = upper_tail(z_fail)
         status = self.status(z, p_fail)
-        estimate = self.estimate(beyond if status is Status.FAIL else passing)
+        shown = self.shown(kind, beyond if status is Status.FAIL else passing)
         component = Component(
-            kind, role, name, estimate, margin, z, upper_tail(z), p_fail, status, "", round(excess, 12), limit
+            kind=kind,
+            role=role,
+            name=name,
+            margin=margin,
+            z=z,
+            p_pass=upper_tail(z),
+            p_fail=p_fail,
+            status=status,
+            message="",
+            excess=round(excess, 12),
+            fail_margin=limit,
+            **shown,
         )
         component = replace(component, message=component_line(component, passing, self.pool.words))
         return _Tested(component, passing, lambda _: margin, beyond, self.pool.words)
@@ -299,12 +310,17 @@ class _Comparison:
             return Status.PASS
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
-    def estimate(self, scores: Scores) -> Estimate:
-        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS."""
+    def shown(self, kind: Kind, scores: Scores) -> Mapping[str, Estimate]:
+        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
+
+        Beside it what each judge does by itself, where intervals are asked for.
+        """
         confidence = 1 - 2 * self.levels.interval_level
         if not self.intervals:
-            return Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)
-        return scores.interval(confidence)
+            return {"estimate": Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)}
+        assert scores.sides is not None
+        alone = [each.interval(confidence) if kind in SHIFTS else each.share(confidence) for each in scores.sides()]
+        return {"estimate": scores.interval(confidence), "of_candidate": alone[0], "of_baseline": alone[1]}
 
     # --- the decision -------------------------------------------------------------------------------------
 
@@ -314,7 +330,8 @@ class _Comparison:
         guards = [c.margin for c in components if c.role == "guard" and c.kind in SHIFTS]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
-            failed = {each.component: each.failed(self.estimate(each.beyond)).component for each in rejecting}
+            shown = [self.shown(each.component.kind, each.beyond) for each in rejecting]
+            failed = {each.component: each.failed(of).component for each, of in zip(rejecting, shown, strict=True)}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
             return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)

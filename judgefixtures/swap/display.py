@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -13,7 +12,8 @@ from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import measure, unreadable
 from judgefixtures.numbers.estimate import Estimate, bare, describe
-from judgefixtures.numbers.proportions import paired_difference, proportion
+from judgefixtures.numbers.kappa import kappa_of
+from judgefixtures.numbers.proportions import difference, paired_difference, proportion
 
 MOST_UNREAD = 0.05  # of the reasons: with more nothing is shown of what they admit
 Quantity = Literal["silent-shift-rate", "agreement", "kappa", "car"]
@@ -59,27 +59,21 @@ def _silent(x: Sequence[Judgment], y: Sequence[Judgment], *, contrast: Contrast)
 def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence: float) -> tuple[Shown, ...]:
     """Return by how much CAR differs, where both judges have one: of other pairs each, those that each moved.
 
-    Shown, never decided on. Interval: Newcombe's for two independent proportions (statsmodels).
+    Shown, never decided on. Interval: Newcombe's for two independent proportions.
     """
     ours, theirs = (measure(*arms, confidence, contrast.outcome) for arms in (candidate, baseline))
     if ours.car is None or theirs.car is None or _in_other_languages((*candidate, *baseline)):
         return ()
-    from statsmodels.stats.proportion import confint_proportions_2indep
-
-    low, high = confint_proportions_2indep(
-        ours.acknowledged, ours.followed, theirs.acknowledged, theirs.followed, method="newcomb", alpha=1 - confidence
-    )
-    value, n = ours.car.value - theirs.car.value, ours.followed + theirs.followed
-    estimate = Estimate(value, min(float(low), value), max(float(high), value), confidence, n)
+    estimate = difference(ours.acknowledged, ours.followed, theirs.acknowledged, theirs.followed, confidence)
     counts = " against ".join(f"{judge.acknowledged}/{judge.followed}" for judge in (ours, theirs))
     message = f"CAR {counts}: difference {describe(estimate)}"
-    return (Shown("car", message, n, estimate),)
+    return (Shown("car", message, estimate.n, estimate),)
 
 
 def agreement(
     candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float, words: Wording = OF_PAIRS
 ) -> tuple[Shown, ...]:
-    """Return the share of equal verdicts and Cohen's kappa; neither decides anything. Kappa: statsmodels."""
+    """Return the share of equal verdicts and Cohen's kappa; neither decides anything."""
     choices = [(c.chosen, b.chosen) for c, b in zip(candidate, baseline, strict=True)]
     valid = [(c, b) for c, b in choices if c is not None and b is not None]
     if not valid:
@@ -90,20 +84,15 @@ def agreement(
 
 
 def _kappa(valid: Sequence[tuple[int, int]], confidence: float) -> Shown:
-    from statsmodels.stats.inter_rater import cohens_kappa
-
     kinds = sorted({choice for pair in valid for choice in pair} | {1, 2}, key=(1, 2, 0).index)  # 0: a tie
     table = [[valid.count((row, column)) for column in kinds] for row in kinds]
     n = len(valid)
     if len({choice for pair in valid for choice in pair}) < 2:  # both always chose the same position
         return Shown("kappa", "kappa is not defined: no judge ever chose otherwise", n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # 0 / 0 where a judge never varies
-        found = cohens_kappa(table)
-    value, error = float(found.kappa), float(found.std_kappa)
+    value, error = kappa_of(table)
     width = NormalDist().inv_cdf((1 + confidence) / 2) * error
     low, high = value - width, value + width
-    if not error > 0:  # all agree, or none does: the uncertainty of the agreement itself, by Wilson
+    if not error:  # all agree, or one never varies: the uncertainty of the agreement itself, by Wilson
         ours, theirs = zip(*valid, strict=True)
         chance = sum(ours.count(kind) / n * theirs.count(kind) / n for kind in kinds)
         agreed = proportion(sum(a == b for a, b in valid), n, confidence)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.clusters import Totals, decides, score_interval, score_test, totals
+from judgefixtures.numbers.clusters import Totals, decides, score_interval, score_test, share_interval, totals
 from judgefixtures.numbers.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -22,12 +22,14 @@ class Scores:
     """Scores of pairs: how many pairs have each, or, where pairs are related, one per pair with its cluster's label.
 
     They lie in [-half_range, half_range], the range that H0 may use: the ends of what was seen, or 1 / sqrt(contrasts)
-    where that is more, since a mean over contrasts does not go to the ends.
+    where that is more, since a mean over contrasts does not go to the ends. Of a difference between two judges `sides`
+    returns the scores of each, candidate first.
     """
 
     values: Mapping[float, int] | tuple[float, ...]
     half_range: float
     clusters: tuple[Hashable, ...] | None = None
+    sides: Callable[[], tuple[Scores, Scores]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, sums: Sequence[int], parts: Sequence[int], rows: Whole, labels: Labels, contrasts: int = 1) -> Scores:
@@ -81,3 +83,8 @@ class Scores:
     def interval(self, confidence: float) -> Estimate:
         """Return the mean with its score interval."""
         return score_interval(self.values, confidence, self.half_range, self.clusters)
+
+    def share(self, confidence: float) -> Estimate:
+        """Return the mean of scores that are shares, in [0, 1], with its score interval."""
+        each = self.values if isinstance(self.values, tuple) else tuple(Counter(self.values).elements())
+        return share_interval(each, confidence, self.clusters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the decl
 RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
 UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
 
-Part = tuple["Whole", "Whole", int]  # rows, a whole number for each, and what these are out of
+Part = tuple["Whole", Both, int]  # rows, of both judges a whole number for each, and what these are out of
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Pool:
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
             both = moved_by(each, kind)
-            parts.append((each.complete, s * both.candidate - t * both.baseline, 2))
+            parts.append((each.complete, Both(s * both.candidate, t * both.baseline), 2))
         return self.averaged(parts, moves)
 
     def flips(self) -> Scores | None:
@@ -182,20 +182,21 @@ class Pool:
 
         flipping = [each for each in self.compared if each.cell.kind != "edit"]
         parts = [
-            (each.complete, abs(sign(each.shift.candidate)) - abs(sign(each.shift.baseline)), 1) for each in flipping
+            (each.complete, Both(abs(sign(each.shift.candidate)), abs(sign(each.shift.baseline))), 1)
+            for each in flipping
         ]
         return self.averaged(parts, flipping) if parts else None
 
     def invalid(self) -> Scores | None:
         """Return per pair how many more of the candidate's verdicts are invalid."""
         asked = [each for each in self.moves if each.cell.pairs]
-        parts = [(each.asked, each.invalid.candidate - each.invalid.baseline, 2) for each in asked]
+        parts = [(each.asked, each.invalid, 2) for each in asked]
         return self.averaged(parts, asked) if parts else None
 
     def right(self, accuracies: Iterable[SwapAccuracy], among: Sequence[str | None] = (*LABELS, UNLABELLED)) -> Scores:
         """Return per pair how much more often the candidate is right, `among` examples with these labels."""
         return self._differences(
-            (accuracy.dataset, pair, c - b)
+            (accuracy.dataset, pair, c, b)
             for accuracy in accuracies
             for pair, c, b, label in _each(accuracy)
             if label in among
@@ -207,7 +208,7 @@ class Pool:
         # To be right about what people fail is to fail it.
         return (
             self._differences(
-                (accuracy.dataset, pair, b - c if label == "fail" else c - b)
+                (accuracy.dataset, pair, *((1 - c, 1 - b) if label == "fail" else (c, b)))
                 for accuracy in graded
                 for pair, c, b, label in _each(accuracy)
             )
@@ -215,26 +216,31 @@ class Pool:
             else None
         )
 
-    def _differences(self, found: Iterable[tuple[str, str, float]]) -> Scores:
-        """Return the scores of differences between the judges in quarters, by dataset and pair."""
+    def _differences(self, found: Iterable[tuple[str, str, float, float]]) -> Scores:
+        """Return the scores of differences between the judges, by dataset and pair, from what each has in quarters."""
         import numpy as np
 
         every = list(found)
-        rows = np.array([self.rows[dataset, pair] for dataset, pair, _ in every], dtype=np.int64)
-        quarters = np.array([round(4 * difference) for *_, difference in every], dtype=np.int64)
-        return self.averaged([(rows, quarters, 4)])
+        rows = np.array([self.rows[dataset, pair] for dataset, pair, *_ in every], dtype=np.int64)
+        ours, theirs = (np.array([round(4 * each[judge]) for each in every], dtype=np.int64) for judge in (2, 3))
+        return self.averaged([(rows, Both(ours, theirs), 4)])
 
     def averaged(self, parts: Iterable[Part], moves: Sequence[Moves] = ()) -> Scores:
         """Return per pair the mean of its parts, over the contrasts that `moves` are of."""
         import numpy as np
 
-        total, count = np.zeros(len(self.rows), dtype=np.int64), np.zeros(len(self.rows), dtype=np.int64)
-        for rows, numbers, out_of in parts:
-            total[rows] += numbers  # a cell has every pair once
+        ours, theirs, count = (np.zeros(len(self.rows), dtype=np.int64) for _ in range(3))
+        for rows, both, out_of in parts:
+            ours[rows] += both.candidate  # a cell has every pair once
+            theirs[rows] += both.baseline
             count[rows] += out_of
         rows = np.flatnonzero(count)
         contrasts = len({each.cell.contrast for each in moves}) or 1
-        return Scores.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
+
+        def scores(total: Whole) -> Scores:
+            return Scores.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
+
+        return replace(scores(ours - theirs), sides=lambda: (scores(ours), scores(theirs)))
 
 
 def _each(accuracy: SwapAccuracy) -> Iterable[tuple[str, float, float, str | None]]:

@@ -10,7 +10,9 @@ import math
 import re
 import shlex
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
+SUITE = Path("tests", "judge")  # what commands of pytest name to gate a repository's judge
 PLAIN = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)  # what needs no quotes in any shell
 ACTIVE = re.compile(r"[\"$`\\!%\n]")  # what double quotes do not keep as it is, in one shell or another
 

@@ -107,7 +107,7 @@ def close_problems(name: str) -> Iterator[str]:
 
 
 def readings_of(name: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the blind readings of a set of close pairs, by pair."""
+    """Return the blind readings, by a language model, of a set of close pairs, by pair."""
     found: dict[str, list[dict[str, Any]]] = {}
     for reading in read(f"{name}.reading"):
         found.setdefault(reading["id"], []).append(reading)

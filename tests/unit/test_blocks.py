@@ -33,14 +33,16 @@ LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
 IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
+    "make docs": "asks an index where Sphinx is not installed; test_site.py builds the site",
     "make quick": "takes a minute; runs the tests of this folder",
     "make test": "takes minutes; runs the tests of this folder",
     "make test-slow": "takes many minutes, and runs this test",
-    "python -m judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
-    "python -m judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
-    "python -m judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
+    "make lowest": "asks an index; test_docs.py holds its versions against pyproject.toml",
+    "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
+    "judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
+    "judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
     "pytest -k swap --judge gpt-4 --judge-baseline chatgpt": IMPORTS,
-    "python -m judgefixtures import log.jsonl --judge gpt-4 --dataset support "
+    "judgefixtures import log.jsonl --judge gpt-4 --dataset support "
     "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,
 }
 # Blocks `text` that no command of their page prints.
@@ -134,12 +136,11 @@ def server() -> Iterator[SimulatorServer]:
         yield server
 
 
-# Few pairs of one dataset decide where much is tolerated. The candidate's price is known where its model has one.
+# Few pairs of one dataset decide where much is tolerated. Prices are known where a model has one.
 OWN_KEYS = """
 [tool.judgefixtures.judges.candidate]
 extends = "production"
 model = "simulated-noisy"
-price = {input = 1.0, output = 1.0}
 """
 OWN_GATES = {
     "pairs = 100 ": 'dataset = ["house-qa"]\npairs = 20 ',
@@ -147,7 +148,7 @@ OWN_GATES = {
     "min_accuracy = 0.7": "min_accuracy = 0.1",
     "[tool.judgefixtures.swap]": "[tool.judgefixtures.swap]\nlooks = [16, 20]\ncontrast_margin = 0.8\n"
     + "".join(f"{name}_margin = 0.5\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid")),
-    '"gpt-4o-2024-11-20"': '"simulated-faithful"',
+    '"gpt-4o-2024-11-20"': '"simulated-faithful"\nprice = {input = 1.0, output = 1.0}',
 }
 
 
@@ -176,16 +177,25 @@ def test_the_commands_for_ones_own_repository(page: Path, own: Path) -> None:
             assert_done(command, run(command.line, own))
 
 
-def test_the_steps_of_the_readme_are_those_of_the_example() -> None:
-    """YAML on a page is a part of the example's workflows, whose commands test_workflows.py runs."""
-    jobs = [
-        job
+def test_yaml_and_scripts_are_those_of_the_example() -> None:
+    """Steps of a page are steps of the example's workflows; a whole file is the example's file, to the letter.
+
+    test_workflows.py runs their commands.
+    """
+    steps = [
+        step
         for file in (EXAMPLE / ".github" / "workflows").glob("*.yml")
         for job in yaml.safe_load(file.read_text())["jobs"].values()
+        for step in job["steps"]
     ]
-    written = [step for block in of_language(PAGES, "yaml") for step in yaml.safe_load(block.text)]
+    texts = [block.text for block in of_language(PAGES, "yaml")]
+    files = [text for text in texts if not isinstance(yaml.safe_load(text), list)]
+    written = [step for text in texts if text not in files for step in yaml.safe_load(text)]
     assert written
-    assert [step for step in written if not any(step in job["steps"] for job in jobs)] == []
+    assert [step for step in written if step not in steps] == []
+    scripts = [block.text for block in of_language(PAGES, "sh") if block.text.startswith("#!")]
+    whole = [(EXAMPLE / ".gitlab-ci.yml").read_text(), (EXAMPLE / "ci" / "gate.sh").read_text()]
+    assert files + scripts == whole
 
 
 # --- Python -----------------------------------------------------------------------------------------------

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime
+import importlib.metadata
 import json
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
+from support.project import Project, in_pyproject, suite
 from support.server import FIRST, SECOND, Answer, Asked, called, claude, good, serving, wire
 
 from judgefixtures.asking.costs import price_usd
@@ -18,11 +22,13 @@ from judgefixtures.asking.judges import FatalJudgeError, load_judge
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.config import judge_table
 from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.providers import anthropic, tables
+from judgefixtures.providers import anthropic, http_library, tables
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
+
+pytest_plugins = ["pytester"]
 
 OLDER, NEWER = "2023-06-01", "2026-10-21"  # versions of the API: only the older one knows a temperature
 CLAUDE = {"provider": "anthropic", "model": "claude-haiku-4-5"}
@@ -282,6 +288,66 @@ def test_what_is_recorded_replays_without_server_and_key(tmp_path: Path, monkeyp
     assert {judgment.verdict.reasoning for judgment in judgments} == {"Hm."}
     replayed = run(a_judge("anthropic", server.url, api_key_env="MY_KEY"), tmp_path, some_pairs(3), mode="none")
     assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
+
+
+@pytest.fixture
+def without_sdk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """A function that takes the anthropic SDK away, as if the extra had not been installed."""
+    requires = importlib.metadata.requires
+
+    def requires_of_others(name: str) -> list[str] | None:
+        if name == "anthropic":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return requires(name)
+
+    def take_away() -> None:
+        http_library.cache_clear()
+        monkeypatch.setattr(importlib.metadata, "requires", requires_of_others)
+        monkeypatch.setitem(sys.modules, "anthropic", None)
+
+    yield take_away
+    http_library.cache_clear()
+
+
+def test_a_replay_needs_no_sdk(tmp_path: Path, without_sdk: Callable[[], None]) -> None:
+    """What was recorded through the SDK is replayed without it: as text, with a system prompt, and by a forced tool."""
+    for more in ({}, {"response_format": "tool"}, {"temperature": "unset", "thinking_budget": 2048}):
+        folder = tmp_path / str(len(more))
+        with serving(wire(claude(called({"selected_response": 2, "reason": "a"}), stop="tool_use"))) as server:
+            recorded = run(a_judge("anthropic", server.url, **more), folder, some_pairs(2))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, "anthropic", None)
+            replayed = run(a_judge("anthropic", server.url, **more), folder, some_pairs(2), mode="none")
+        assert [each.verdict for each in replayed] == [each.verdict for each in recorded]
+    without_sdk()
+    assert len(run(a_judge("anthropic", server.url, **more), folder, some_pairs(2), mode="none")) == 2
+
+
+def test_without_the_sdk_an_error_names_the_extra(without_sdk: Callable[[], None]) -> None:
+    """Nothing is sent, and the message names the judge and the command that installs what is lacking."""
+    without_sdk()
+    with serving(good("anthropic")) as server:
+        with pytest.raises(FatalJudgeError) as caught:
+            ask(a_judge("anthropic", server.url))
+        assert "pip install 'judgefixtures[claude]'" in str(caught.value)
+        assert str(caught.value).startswith("judge 'mine': the package anthropic")
+        assert not server.asked
+
+
+def test_without_the_sdk_a_recording_does_not_begin(pytester: pytest.Pytester, without_sdk: Callable[[], None]) -> None:
+    """Another judge, whose turn would be first, is not asked either: the run ends before, and says what to install."""
+    without_sdk()
+    project = Project(pytester)
+    project.write("test_recency.py", suite("recency"))
+    with serving(good("openai")) as server:
+        other = f'[judges.first]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\n'
+        project.configure(in_pyproject(other + '[judges.second]\nprovider = "anthropic"\nmodel = "claude-haiku-4-5"\n'))
+        ran = project.run("--judge", "first", "--judge", "second", "--judge-record", "missing")
+        assert not server.asked
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    for words in ("[tool.judgefixtures.judges.second]", "anthropic", "pip install 'judgefixtures[claude]'"):
+        assert words in ran.said
+    assert "first" not in ran.said
 
 
 def test_a_verdict_that_a_tool_is_given_twice_replays_as_none(tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_vertex_s_own_host_is_that_of_the_region(
     """Without base_url the SDK's address of the region is asked, whatever project the environment names."""
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "another")
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "false")
-    with recording(only_httpx2=True, offline=True), pytest.raises(NetworkBlockedError, match=f"reach {host}:443"):
+    with recording(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError, match=f"reach {host}:443"):
         ask(vertex(None, location=location))
     assert credentials.refreshed == 1
 

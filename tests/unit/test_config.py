@@ -15,6 +15,7 @@ from judgefixtures.config import (
     AgreementTable,
     Config,
     GateTable,
+    PositionTable,
     WordingTable,
     build_config,
     judge_table,
@@ -72,7 +73,8 @@ def test_defaults(file: Path) -> None:
     assert set(config.datasets) >= {"house-qa", "house-stories"}
     assert config.cues == FAMILIES
     assert config.default_gate == GateTable()
-    assert config.family_gates == {"agreement": AgreementTable(), "wording": WordingTable()}
+    own = {"agreement": AgreementTable(), "wording": WordingTable(), "position": PositionTable()}
+    assert config.family_gates == own
     assert config.file == str(file)
     assert build_config({}).judges == config.judges
 

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from support.forked import gate_here
@@ -20,6 +23,7 @@ from support.tables import TABLES
 
 import judgefixtures
 from judgefixtures.__main__ import main
+from judgefixtures.numbers.estimate import Status
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -111,6 +115,29 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def words_of(page: Path) -> list[str]:
+    """Return the first cell of each row of a page's first table."""
+    table = re.search(r"(?:^\|.+\|$\n?)+", page.read_text().partition("| word |")[2], re.MULTILINE)
+    assert table
+    return [row.split("|")[1].strip() for row in table[0].splitlines()[1:]]
+
+
+def test_the_glossary_has_each_word_once_in_order() -> None:
+    """Its words are sorted, whatever their case, and none is explained twice."""
+    words = words_of(DOCS / "glossary.md")
+    assert words == sorted(words, key=str.lower)
+    single = [each.strip().lower() for word in words for each in word.split(",")]
+    assert [each for each in single if single.count(each) > 1] == ["inconclusive", "inconclusive"]  # of item and swap
+
+
+def test_the_glossary_has_the_words_of_the_contract() -> None:
+    """Each word that the public contract defines, and each status, is in the glossary."""
+    words = {each.strip() for word in words_of(DOCS / "glossary.md") for each in word.split(",")}
+    public = {each.strip() for word in words_of(DOCS / "contract.md") for each in word.split(",")}
+    assert len(public) > 15
+    assert (public | {*Status}) - words == set()
+
+
 def test_the_changelog_begins_with_what_comes_and_the_version() -> None:
     """First *Unreleased*, then the version of pyproject.toml, then older ones, each with its day."""
     text = (REPOSITORY / "CHANGELOG.md").read_text()
@@ -149,3 +176,22 @@ def test_the_version_of_a_folder_is_not_known(
 def missing(name: str) -> str:
     """Say that a distribution is not installed."""
     raise importlib.metadata.PackageNotFoundError(name)
+
+
+def test_lowest_versions_are_the_lower_bounds() -> None:
+    """`make lowest` installs of every dependency, and of every tool, the lowest version that pyproject.toml allows."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    allowed = [Requirement(each) for each in (*project["dependencies"], *extras["claude"], *extras["dev"])]
+    lines = (REPOSITORY / "constraints-lowest.txt").read_text().splitlines()
+    pinned = {canonicalize_name(each.name): each.specifier for each in map(Requirement, filter(_is_pin, lines))}
+    for each in allowed:
+        if each.name == "judgefixtures":
+            continue
+        (lowest,) = (Version(part.version) for part in each.specifier if part.operator == ">=")
+        (version,) = (Version(part.version) for part in pinned[canonicalize_name(each.name)])
+        assert version == lowest, each
+
+
+def _is_pin(line: str) -> bool:
+    return not line.startswith("#")

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, g
 from judgefixtures.asking.judges import FatalJudgeError, load_judge
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.cassettes.replay import recording
+from judgefixtures.providers import http_library
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -73,7 +75,7 @@ def sent_key(asked: Asked) -> str:
 def destination(sdk: str, **more: Any) -> str:
     """Return what the error of a blocked network says of the address that a judge at the provider itself asks."""
     judge = load_judge({"provider": sdk, "model": MODELS[sdk], **more}, "mine")
-    with recording(only_httpx2=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
+    with recording(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
         ask(judge)
     return str(caught.value)
 
@@ -217,12 +219,14 @@ def test_a_proxy_that_does_not_speak_tls_is_named(sdk: str, monkeypatch: pytest.
 # --- what the SDKs do unasked -----------------------------------------------------------------------------------
 
 
-def test_gemini_goes_through_httpx2_although_aiohttp_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_gemini_does_not_go_through_aiohttp_although_it_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """With aiohttp importable, the SDK would use it; the judge's request does not, and so can be recorded."""
     aiohttp = pytest.importorskip("aiohttp")
-    httpx2 = pytest.importorskip("httpx2")
+    library = importlib.import_module(http_library("google-genai"))
     sent: list[str] = []
-    send = httpx2.AsyncClient.send
+    send = library.AsyncClient.send
 
     async def refuse(*_args: Any, **_more: Any) -> Any:
         raise AssertionError("aiohttp was used")
@@ -232,7 +236,7 @@ def test_gemini_goes_through_httpx2_although_aiohttp_is_there(monkeypatch: pytes
         return await send(self, request, **more)
 
     monkeypatch.setattr(aiohttp.ClientSession, "_request", refuse)
-    monkeypatch.setattr(httpx2.AsyncClient, "send", note)
+    monkeypatch.setattr(library.AsyncClient, "send", note)
     with serving(good("google")) as server:
         run(a_judge("google", server.url), tmp_path, some_pairs(3))
     assert sent == [PATHS["google"]] * 3

@@ -15,7 +15,10 @@ def test_every_property_holds(name):
 
 @pytest.mark.parametrize("name", house_sets.CLOSE_SETS)
 def test_close_pairs_are_close(name):
-    """Six blind readers of three tastes split on every close pair, or call it close; nothing else gives it away."""
+    """A language model that read blind, with three tastes, splits on every close pair, or calls it close.
+
+    Nothing else gives a pair away.
+    """
     assert list(house_sets.close_problems(name)) == []
 
 
@@ -70,7 +73,10 @@ def test_the_script_sees_twins_that_counting_tells_apart():
 
 @pytest.mark.parametrize("name", house_sets.EXAMPLE_SETS)
 def test_examples_are_what_they_are_for(name):
-    """Near the line two to four of six blind readings pass; labels are half of each, agreed on, and told by no count."""
+    """Near the line two to four of six blind readings of a language model pass.
+
+    Labels are half of each, agreed on, and told by no count.
+    """
     assert list(house_sets.example_problems(name)) == []
 
 

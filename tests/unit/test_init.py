@@ -1,4 +1,4 @@
-"""`python -m judgefixtures init`: what it writes in another repository, and that it disturbs nothing there."""
+"""`judgefixtures init`: what it writes in another repository, and that it disturbs nothing there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ import pytest
 
 from judgefixtures.__main__ import main
 from judgefixtures.config import load_config
+from judgefixtures.providers import PROVIDERS as ASKED
+from judgefixtures.providers import record_of
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.starter import KITS, MODULES, SUITE, modules, start
+from judgefixtures.starter import modules, start
+from judgefixtures.starter.kits import KITS, MODULES, PROVIDERS, configuration
+from judgefixtures.words.commands import SUITE
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -68,6 +72,11 @@ def point_at(server: SimulatorServer, file: Path) -> None:
     file.write_text(text.replace('# base_url = "http://127.0.0.1:8080/v1"', f'base_url = "{server.url}/v1"'))
 
 
+def uncommented(text: str) -> str:
+    """Return a configuration with every commented key and table in force."""
+    return re.sub(r"^# (?=[\[\w]+.*[=\]])", "", text, flags=re.MULTILINE)
+
+
 # --- what is written --------------------------------------------------------------------------------------
 
 
@@ -97,7 +106,8 @@ def test_the_first_run_in_an_empty_folder(tmp_path: Path, capsys: pytest.Capture
     assert len(tree(tmp_path)) == len(MODULES) + 2
     assert "left alone" not in said
     steps = said.partition("next\n")[2]
-    places = [steps.index(each) for each in ("judges.production", "--judge-preflight", "--judge-record missing")]
+    wanted = ("judges.production", "--judge-preflight", "--judge-record missing", "judges.candidate", "-k swap")
+    places = [steps.index(each) for each in wanted]
     assert places == sorted(places)
 
 
@@ -125,9 +135,8 @@ def test_the_written_configuration_is_in_force(tmp_path: Path) -> None:
 
 def test_what_is_commented_out_works(tmp_path: Path) -> None:
     """With every commented key in force the table still loads: no comment names a key that is not there."""
-    text = re.sub(r"^# (?=[\[\w]+.*[=\]])", "", KITS["pairwise"].text, flags=re.MULTILINE)
     file = tmp_path / "pyproject.toml"
-    file.write_text(text.replace("# What gates", "#"))
+    file.write_text(uncommented(configuration("pairwise", "openai")))
     for name in ("judge", "system"):
         (tmp_path / "prompts").mkdir(exist_ok=True)
         (tmp_path / "prompts" / f"{name}.txt").write_text("{question}{response_1}{response_2}{cue_1}{cue_2}")
@@ -147,7 +156,7 @@ def test_a_grader_is_configured_as_one(tmp_path: Path) -> None:
     assert config.judge_table("production").mode == "binary"
     assert config.datasets_of("recency", "production") == ("house-answers",)
     assert any("data/answers.jsonl" in line for line in done.next)
-    file.write_text(re.sub(r"^# (?=[\[\w]+.*[=\]])", "", file.read_text(), flags=re.MULTILINE).replace("# What", "#"))
+    file.write_text(uncommented(file.read_text()))
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "grader.txt").write_text("{question}{response}{cue}")
     (tmp_path / "prompts" / "system.txt").write_text("Be strict.")
@@ -190,7 +199,8 @@ def block(language: str, holding: str) -> str:
 def test_init_writes_the_table_of_the_docs() -> None:
     """Every key and value that docs/graders.md shows stands in what is written, as it is or as a comment."""
     shown = [line.partition(" #")[0].strip() for line in block("toml", "label_values").splitlines()]
-    written = {line.removeprefix("# ").partition(" #")[0].strip() for line in KITS["binary"].text.splitlines()}
+    text = configuration("binary", "openai")
+    written = {line.removeprefix("# ").partition(" #")[0].strip() for line in text.splitlines()}
     assert not [line for line in shown if line not in written]
 
 
@@ -222,11 +232,80 @@ def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester
         assert result.ret == (status == "FAIL")
 
 
-def test_a_mode_that_is_none_is_named(tmp_path: Path) -> None:
-    """A mode that there is not is an error with those there are, and nothing is written."""
-    with pytest.raises(JudgeFixturesError, match="binary"):
-        start(tmp_path, "binari")
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (("binari",), '--mode binari: did you mean "binary"? Accepted: binary, pairwise, pointwise.'),
+        (
+            ("binary", "azur"),
+            '--provider azur: did you mean "azure"? Accepted: anthropic, azure, google, openai, python.',
+        ),
+    ],
+)
+def test_a_mode_or_a_provider_that_is_none_is_named(tmp_path: Path, chosen: tuple[str, ...], message: str) -> None:
+    """One that there is not is an error with those there are, and nothing is written."""
+    with pytest.raises(JudgeFixturesError, match=re.escape(message)):
+        start(tmp_path, *chosen)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("mode", KITS)
+def test_every_judge_is_configured(tmp_path: Path, mode: str, provider: str) -> None:
+    """For each mode and provider the table loads, as it is and with every comment in force, and asks nothing more."""
+    start(tmp_path, mode, provider)
+    file = tmp_path / "pyproject.toml"
+    (tmp_path / "prompts").mkdir()
+    for name in ("grader", "judge", "system"):
+        (tmp_path / "prompts" / f"{name}.txt").write_text("{question}{response}{response_1}{response_2}{cue}")
+    for text in (file.read_text(), uncommented(file.read_text())):
+        file.write_text(text)
+        judge = load_config(file, table=TABLE).judge_table("production")
+        assert (judge.provider, judge.mode) == (provider, mode)
+        assert judge.temperature == (None if provider == "anthropic" else 0.0)
+        assert (judge.connection is not None) == (provider == "azure")
+    assert load_config(file, table=TABLE).judge_table("candidate").mode == mode
+
+
+def test_every_provider_has_its_key() -> None:
+    """Each provider that can be asked has a start, and the variable of its key is that of its record."""
+    asked = {name: record_of(name) for name in ASKED if record_of(name).is_asked}
+    assert {name: reached.key or None for name, reached in PROVIDERS.items()} == {
+        name: record.key for name, record in asked.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("mode", "provider", "shown"),
+    [
+        ("pairwise", "openai", ('-k "cue or position"', "OPENAI_API_KEY", '8080/v1" and model = "simulated-faithful"')),
+        (
+            "binary",
+            "google",
+            ('-k "cue or agreement"', "GEMINI_API_KEY", '8080" and model = "simulated-grader-faithful"'),
+        ),
+        ("pointwise", "anthropic", ('-k "cue or accuracy"', "ANTHROPIC_API_KEY", '"simulated-pointwise-faithful"')),
+        ("pairwise", "azure", ("AZURE_OPENAI_API_KEY", 'endpoint = "http://127.0.0.1:8080"')),
+    ],
+)
+def test_the_steps_are_those_of_the_judge(tmp_path: Path, mode: str, provider: str, shown: tuple[str, ...]) -> None:
+    """Words of -k, the variable of the key and the simulated model are those of the mode and the provider."""
+    done = start(tmp_path, mode, provider)
+    said = "\n".join([*done.next, *done.besides])
+    for each in shown:
+        assert each in said
+    words = re.search(r'-k "(\w+) or (\w+)"', said)
+    assert words is not None
+    assert {words[1], words[2]} - {"cue"} <= {*KITS[mode].modules}
+
+
+def test_a_function_needs_no_key(tmp_path: Path) -> None:
+    """Of a judge that is a function no step names a key, and none the simulator: it makes its own calls."""
+    done = start(tmp_path, provider="python")
+    said = "\n".join([*done.next, *done.besides])
+    assert "API_KEY" not in said
+    assert "simulator" not in said
+    assert "your function" in said
 
 
 def test_pairs_that_are_there_are_asked_about(tmp_path: Path) -> None:
@@ -262,7 +341,9 @@ def test_a_table_of_the_users_is_left_alone(tmp_path: Path) -> None:
     file.write_text('[tool.judgefixtures]\njudge = "mine"\n')
     done = start(tmp_path)
     assert file.read_text() == '[tool.judgefixtures]\njudge = "mine"\n'
-    assert done.left == ["pyproject.toml: it has a table [tool.judgefixtures]"]
+    hint = '; with collect = "named" in it, plain `pytest` would make no judge item'
+    assert done.left == [f"pyproject.toml: it has a table [tool.judgefixtures]{hint}"]
+    assert done.besides == []
     assert len(done.written) == len(MODULES) + 1
 
 
@@ -396,25 +477,13 @@ def test_a_module_of_the_same_name_elsewhere_does_not_clash(pytester: pytest.Pyt
     assert sum("::" in line for line in result.outlines) == 4
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "elsewhere"),
-    [
-        ("pyproject.toml", '[tool.pytest.ini_options]\ntestpaths = ["source/tests"]\n', True),
-        ("pyproject.toml", '[tool.pytest]\ntestpaths = ["source/tests"]\n', True),
-        ("pytest.toml", '[pytest]\ntestpaths = ["source/tests"]\n', True),
-        ("pytest.ini", "[pytest]\ntestpaths =\n    source/tests\n    docs\n", True),
-        ("pytest.ini", "[pytest]\ntestpaths = docs tests\naddopts = -k %s\n", False),
-        ("pytest.ini", "no section", False),
-        ("tox.ini", "[pytest]\ntestpaths = docs\n", True),
-        ("setup.cfg", "[tool:pytest]\ntestpaths = docs\n", True),
-        ("setup.cfg", "[metadata]\nname = ours\n", False),
-    ],
-)
-def test_testpaths_elsewhere_are_told(tmp_path: Path, name: str, text: str, elsewhere: bool) -> None:
-    """Where plain `pytest` does not look into tests/judge, the commands name the folder; any file may have it so."""
-    (tmp_path / name).write_text(text)
-    for line in start(tmp_path).next[2:]:
-        assert line.startswith("pytest tests/judge -k") is elsewhere
+@pytest.mark.parametrize("mode", KITS)
+def test_every_printed_command_names_the_suite(tmp_path: Path, mode: str) -> None:
+    """Wherever testpaths lead, a command that is printed gates the judge, and nothing else is run by it."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = docs\n")
+    commands = [line for line in start(tmp_path, mode).next if line.startswith("pytest")]
+    assert len(commands) == 5
+    assert all(command.startswith("pytest tests/judge -k ") for command in commands)
 
 
 def test_settings_of_a_folder_above_are_told(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,9 @@ def parts(run: Run, families: Sequence[str] = ("provenance", "recency"), accurac
     return [Subject("new", dataset, check, "old") for dataset in run.config.dataset_names for check in checks]
 
 
-def said(run: Run, *subjects: Subject, missing: Cost = Cost(0, 0, 0, 0.0)) -> list[str]:  # noqa: B008 (frozen)
+def said(run: Run, *subjects: Subject, missing: Mapping[str, Cost] | None = None) -> list[str]:
     """Return what is said of these parts, or of all."""
-    return prospects(run, subjects or parts(run), missing)
+    return prospects(run, subjects or parts(run), missing or {})
 
 
 def cells(line: str) -> list[str]:
@@ -93,15 +93,18 @@ def test_datasets_of_other_sizes(tmp_path: Path) -> None:
 
 @pytest.mark.whole
 def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
-    """The command has the datasets that were selected, and how many calls it would make."""
+    """The command has the datasets that were selected, and how many calls it would make of which judge."""
     with a_run(tmp_path) as run:
-        whole = said(run, missing=Cost(7, 0, 0, 0.5))[-1]
-        unknown = said(run, missing=Cost(7, 0, 0, None))[-1]
+        whole = said(run, missing={"new": Cost(4, 0, 0, 0.25), "old": Cost(3, 0, 0, 0.25)})[-1]
+        unknown = said(run, missing={"new": Cost(7, 0, 0, None), "old": Cost(0, 0, 0, 0.0)})[-1]
         with Run(run.config, tmp_path / "cassettes", RunOptions(datasets=("d0", "d1"))) as some:
             chosen = said(some)[-1]
     command = "pytest -k swap --judge new --judge-baseline old"
-    assert whole == f"record what is missing of both, 7 calls, at most $0.5000: {command} --judge-record missing"
-    assert unknown.startswith("record what is missing of both, 7 calls, price unknown: ")
+    calls = "7 calls (4 of new, 3 of old; controls included)"
+    assert whole == f"record what the swap lacks, {calls}, at most $0.5000: {command} --judge-record missing"
+    assert unknown.startswith(
+        "record what the swap lacks, 7 calls (7 of new, 0 of old; controls included), price unknown: "
+    )
     assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import importlib
 import itertools
 import math
 import socket
@@ -32,7 +33,7 @@ from support.server import Answer, Server, problem, serving, wire
 
 from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError
+from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError, http_library
 from judgefixtures.providers.python import PythonProvider
 
 pytest_plugins = ["pytester"]
@@ -101,10 +102,9 @@ async def by_openai(url: str) -> Any:
 
 async def by_google(url: str) -> Any:
     """Ask as a user of google-genai does."""
-    import httpx2
     from google.genai import Client, types
 
-    async with httpx2.AsyncClient() as http:
+    async with importlib.import_module(http_library("google-genai")).AsyncClient() as http:
         options = types.HttpOptions(base_url=url, httpx_async_client=http)
         client = Client(vertexai=False, api_key="none", http_options=options)
         return await client.aio.models.generate_content(model="m", contents="Which?")

@@ -14,6 +14,7 @@ import errno
 import gzip
 import hashlib
 import http.client
+import importlib
 import inspect
 import itertools
 import json
@@ -68,6 +69,7 @@ from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCh
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.contrasts import Condition, contrasts
 from judgefixtures.material.pairs import Pair, balanced
+from judgefixtures.providers import http_library
 from judgefixtures.simulator import server as simulator
 
 pytestmark = pytest.mark.whole
@@ -172,7 +174,7 @@ def ask(
 
     with (
         Library(root, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_httpx2=not judge.is_opaque, offline=mode == "none"),
+        recording(only_sdks=not judge.is_opaque, offline=mode == "none"),
     ):
         judgments = asyncio.run(run())
     return {
@@ -424,7 +426,7 @@ def test_http_outside_of_a_judge_call_passes(client: Client, tmp_path: Path) -> 
     """While a context is open, calls that are no judge's go to the network, and nothing is kept of them."""
     with loopback() as server:
         judge = sdk_judge("openai", server.url)
-        with Library(tmp_path, "missing").open(judge, "own", NAMES, PAIRS), recording(only_httpx2=False, offline=False):
+        with Library(tmp_path, "missing").open(judge, "own", NAMES, PAIRS), recording(only_sdks=False, offline=False):
             for number in (1, 2):
                 assert outside(client, server.url) == verdict(fingerprint("mine")).encode()
                 assert len(server.asked) == number
@@ -432,15 +434,15 @@ def test_http_outside_of_a_judge_call_passes(client: Client, tmp_path: Path) -> 
 
 
 def test_patching_what_the_sdks_use_leaves_the_rest() -> None:
-    """For an SDK's judge nothing but httpx2 is patched."""
+    """For an SDK's judge nothing but httpx2 is patched, and httpx, which older versions of the SDKs send through."""
     before = dict(zip(PATCHED, patched(), strict=True))
-    with recording(only_httpx2=True, offline=False):
+    with recording(only_sdks=True, offline=False):
         during = dict(zip(PATCHED, patched(), strict=True))
     assert {
         owner.__module__.partition(".")[0]
         for (owner, name) in PATCHED
         if during[owner, name] is not before[owner, name]
-    } == {"httpx2"}
+    } == {"httpx", "httpx2"}
 
 
 # --- several requests in a call ---------------------------------------------------------------------------
@@ -872,6 +874,7 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     sdk: str, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
     """Clients that insist on ids, of users or of requests, still get them; an id in the model's own words stays."""
+    library = importlib.import_module(http_library({"openai": "openai", "google": "google-genai"}[sdk]))
     private = {"id": "canary", "user": {"id": 4711}, "metadata": {"team": "canary"}, "account": 4711, "project": [1]}
     own = json.dumps({"selected_response": 2, "reason": "It has one.", "id": 17})
 
@@ -881,9 +884,9 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     with loopback(answering) as server:
 
         async def asking(prompt: str) -> str:
-            async with httpx2.AsyncClient(verify=TLS) as http:
+            async with library.AsyncClient(verify=TLS) as http:
                 if sdk == "google":
-                    more = {"httpx_async_client": http, "httpx_client": httpx2.Client(verify=TLS)}
+                    more = {"httpx_async_client": http, "httpx_client": library.Client(verify=TLS)}
                     models = genai.Client(api_key="k", http_options={"base_url": server.url, **more}).aio.models
                     return (await models.generate_content(model="m", contents=prompt)).text or ""
                 client = AsyncOpenAI(
@@ -1102,7 +1105,7 @@ def test_an_older_vcrpy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names = tuple(name for name in vcr.patch.PATCHER_NAMES if name != "httpx2")
     monkeypatch.setattr(vcr.patch, "PATCHER_NAMES", names)
     for only in (True, False):
-        with pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"), recording(only_httpx2=only, offline=False):
+        with pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"), recording(only_sdks=only, offline=False):
             pytest.fail("it was entered")
 
 

@@ -1,4 +1,4 @@
-"""The simulated judges: the paper's numbers to the pair, controls that are what they claim, real HTTP."""
+"""The simulated judges: the paper's numbers to the pair, examples that are what they claim, real HTTP."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_extrapolation_keeps_the_hierarchy(dataset: str, model: str, contrast: C
     assert first == second if contrast.family in BY_NAME else first > second
 
 
-# --- the controls -----------------------------------------------------------------------------------------
+# --- the examples -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.sampled(5)

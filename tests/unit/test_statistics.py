@@ -21,7 +21,9 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep
 
+from judgefixtures.numbers.proportions import difference
 from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
@@ -315,6 +317,18 @@ def test_proportion_holds_its_value(method: Any) -> None:
         for k, confidence in itertools.product(range(n + 1), (0.5, 0.9, 0.99)):
             estimate = proportion(k, n, confidence, method)
             assert 0 <= estimate.low <= k / n <= estimate.high <= 1, (k, n, confidence)
+
+
+@no_deadline
+@given(st.data(), st.integers(1, 300), st.integers(1, 300), confidences)
+def test_the_difference_of_two_samples(data: st.DataObject, n1: int, n2: int, confidence: float) -> None:
+    """Newcombe's interval of two independent proportions is statsmodels', and holds the difference."""
+    k1, k2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
+    found = difference(k1, n1, k2, n2, confidence)
+    bounds = confint_proportions_2indep(k1, n1, k2, n2, method="newcomb", alpha=1 - confidence)
+    assert (found.low, found.high) == pytest.approx(bounds, abs=1e-9)
+    assert (found.value, found.n) == (pytest.approx(k1 / n1 - k2 / n2), n1 + n2)
+    assert found.low <= found.value <= found.high
 
 
 def test_mcnemar_exact() -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from startup import NEEDLESS, replay
 
 PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
@@ -161,6 +162,14 @@ def test_a_judge_is_made_without_its_sdk():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.whole
+def test_a_replay_imports_what_it_needs():
+    """Replaying an OpenAI judge imports no library of datasets and no SDK of another provider's."""
+    modules, _ = replay()
+    assert "openai" in modules
+    assert not {*NEEDLESS} & {name.partition(".")[0] for name in modules}
 
 
 def test_examples_run():

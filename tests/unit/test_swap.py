@@ -27,6 +27,7 @@ from judgefixtures.config import Config, SwapTable, build_config
 from judgefixtures.findings import Finding, Row
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
 from judgefixtures.material.pairs import Pair
+from judgefixtures.numbers.kappa import kappa_of
 from judgefixtures.numbers.statistics import Status, bare, paired_difference
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.swap import SwapAccuracy, SwapCell, guards
@@ -487,12 +488,23 @@ def test_kappa_is_quiet(table: tuple[int, ...]) -> None:
         agreement(*judged(table), 0.9)
 
 
-@pytest.mark.parametrize("table", [(10, 0, 0, 10), (0, 10, 10, 0)])
+@pytest.mark.parametrize("table", [(10, 0, 0, 10), (0, 10, 10, 0), (3, 2, 0, 0), (0, 42, 0, 30), (8, 21, 0, 0)])
 def test_kappa_is_never_certain(table: tuple[int, ...]) -> None:
-    """20 verdicts do not show that kappa is 1 exactly: its interval has a width."""
+    """20 verdicts do not show that kappa is 1 exactly, nor those of a judge that never varies that it is 0."""
     _, kappa = agreement(*judged(table), 0.9)
     assert kappa.estimate is not None
-    assert kappa.estimate.low < kappa.estimate.high
+    assert kappa.estimate.high - kappa.estimate.low > 0.05
+
+
+@brief
+@given(st.lists(st.integers(0, 60), min_size=9, max_size=9))
+def test_kappa_of_three_choices_is_what_others_compute(counts: list[int]) -> None:
+    """With ties, which are a third choice, kappa and its standard error are statsmodels'."""
+    table = [counts[:3], counts[3:6], counts[6:]]
+    assume(min(map(sum, table)) > 0)
+    assume(min(map(sum, zip(*table, strict=True))) > 0)
+    theirs = cohens_kappa(np.array(table))
+    assert kappa_of(table) == pytest.approx((theirs.kappa, theirs.std_kappa), abs=1e-7)
 
 
 def test_agreement_is_of_verdicts_that_are_there() -> None:

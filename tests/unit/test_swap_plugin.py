@@ -66,6 +66,8 @@ COMPONENT = {
     "p_pass",
     "p_fail",
     "message",
+    "judge",
+    "baseline",
 }
 ACCURACY_ROW = {"judge", "dataset", "category", "n", "correct", "invalid", "accuracy", "accuracy_both_orders"}
 DIFFERENCE = {

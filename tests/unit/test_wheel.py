@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 import trove_classifiers
 from packaging.metadata import Metadata
+from packaging.requirements import Requirement
 
 from judgefixtures.simulator.server import serving
+from judgefixtures.starter.demo import recordings
 
 pytestmark = pytest.mark.whole
 
@@ -22,15 +25,18 @@ REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "judgefixtures"
 
 
+def alone(path: Path | None) -> dict[str, str]:
+    """Return an environment without what a run of pytest sets; with `path`, that folder is where packages come from."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
+    return kept | ({} if path is None else {"PYTHONPATH": str(path)})
+
+
 def run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
     """Run a command of this Python and return what it said; with `path`, that folder is where packages come from."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
-    if path is not None:
-        environment["PYTHONPATH"] = str(path)
     done = subprocess.run(
         [sys.executable, "-m", *map(str, command)],
         cwd=cwd,
-        env=environment,
+        env=alone(path),
         text=True,
         capture_output=True,
         check=False,
@@ -66,14 +72,15 @@ def contents(wheel: Path) -> set[str]:
 
 
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
-    """Code, data, templates, the type marker and the modules that init writes; nothing of tests, docs or recordings."""
+    """Code, data, templates, the type marker, the modules that init writes, what the demo replays; no more."""
     package = {
         path.relative_to(REPOSITORY).as_posix()
         for path in PACKAGE.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
-    assert contents(wheel) == package | suite
+    replayed = {f"judgefixtures/starter/cassettes/{place.as_posix()}" for place in recordings()}
+    assert contents(wheel) == package | suite | replayed
     for name in (
         "builtin.toml",
         "py.typed",
@@ -82,8 +89,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         "sources/named.toml",
         "data/house-close.reading.jsonl",
         "templates/silent-judge.txt",
-        "starter/configuration.toml",
-        "starter/configuration.binary.toml",
+        "starter/configuration.toml.jinja",
     ):
         assert f"judgefixtures/{name}" in package
 
@@ -99,6 +105,10 @@ def test_the_metadata_is_valid(wheel: Path) -> None:
     assert told.classifiers
     assert {*told.classifiers} == {*written["classifiers"]} <= trove_classifiers.classifiers
     assert {*told.keywords} == {*written["keywords"]}
+    assert {*told.provides_extra} == {*written["optional-dependencies"]}
+    needed = [each for each in told.requires_dist if each.marker is None]
+    assert sorted(map(str, needed)) == sorted(str(Requirement(each)) for each in written["dependencies"])
+    assert not {"anthropic", "statsmodels"} & {each.name for each in needed}
     assert not told.project_urls
     assert not told.home_page
 
@@ -109,17 +119,39 @@ def test_the_version_is_that_of_the_wheel(installed: Path, tmp_path: Path) -> No
     assert run("judgefixtures", "--version", cwd=tmp_path, path=installed) == f"judgefixtures {written}\n"
 
 
+def test_the_command_has_a_script_of_its_own(wheel: Path, installed: Path, tmp_path: Path) -> None:
+    """The wheel's console script is the same command, and the module calls itself by the script's name."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/entry_points.txt"))
+        written = configparser.ConfigParser()
+        written.read_string(archive.read(name).decode())
+    assert dict(written["console_scripts"]) == {"judgefixtures": "judgefixtures.__main__:run"}
+    assert dict(written["pytest11"]) == {"judgefixtures": "judgefixtures.plugin"}
+    script = installed / "bin" / "judgefixtures"
+    done = subprocess.run(
+        [script, "--help"], cwd=tmp_path, text=True, capture_output=True, check=True, env=alone(installed)
+    )
+    assert done.stdout == run("judgefixtures", "--help", cwd=tmp_path, path=installed)
+    assert done.stdout.startswith("usage: judgefixtures [-h]")
+    wrong = subprocess.run(
+        [script, "init", "nowhere/at/all"], cwd=tmp_path, capture_output=True, check=False, env=alone(installed)
+    )
+    assert wrong.returncode == 2
+
+
 @pytest.mark.slow
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    """A wheel from the source distribution holds the same files: nothing is lost on the way."""
-    with tarfile.open(built("sdist", REPOSITORY, tmp_path / "sdist")) as archive:
+    """A wheel from the source distribution holds the same files: nothing is lost on the way, and nothing huge is there."""
+    sdist = built("sdist", REPOSITORY, tmp_path / "sdist")
+    assert sdist.stat().st_size < 12 * 10**6
+    with tarfile.open(sdist) as archive:
         names = archive.getnames()
         archive.extractall(tmp_path / "source", filter="data")
     (source,) = (tmp_path / "source").iterdir()
     assert contents(built("wheel", source, tmp_path / "again")) == contents(wheel)
     inside = {name.split("/")[1] for name in names if "/" in name}
     assert {"judgefixtures", "tests", "docs", "cassettes", "LICENSE", "CHANGELOG.md"} <= inside  # what a gate needs
-    assert not {".venv", ".git", ".mypy_cache", ".pytest_cache", "report", "wheels"} & inside
+    assert not {".venv", ".venv-lowest", ".git", ".mypy_cache", ".pytest_cache", "report", "wheels"} & inside
 
 
 @pytest.mark.slow
@@ -144,3 +176,14 @@ def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_
             assert f"control of production on {clear} is PASS" in said
     assert "2 passed" in replayed
     assert f"ours: {installed / 'judgefixtures'}" in replayed
+
+
+@pytest.mark.slow
+def test_the_demo_is_the_same_with_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    """In an empty folder, from the recordings that the wheel carries, it says to the letter what a checkout says."""
+    shown = {}
+    for name, package in (("wheel", installed), ("checkout", REPOSITORY)):
+        (tmp_path / name).mkdir()
+        shown[name] = run("judgefixtures", "demo", cwd=tmp_path / name, path=package)
+    assert "REJECT: simulated-silent must not replace simulated-faithful" in shown["wheel"]
+    assert shown["wheel"] == shown["checkout"]

@@ -17,15 +17,19 @@ from support.pages import EXAMPLE, REPOSITORY, Command, assert_done, clone, run
 
 OURS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 WORKFLOWS = [*OURS, *sorted((EXAMPLE / ".github" / "workflows").glob("*.yml"))]
+GITLAB = EXAMPLE / ".gitlab-ci.yml"
+SCRIPT = "ci/gate.sh"
+GATE = 'pytest tests/judge -k "cue or position"'
 NOT_RUN = {
     "python -m pip install --constraint constraints.txt --editable '.[dev]'": "asks an index",
     "python -m pip install --constraint constraints.txt hatchling": "asks an index",
     "ruff check .": "`make test` has just done it",
     "ruff format --check .": "`make test` has just done it",
     "mypy": "`make test` has just done it",
+    "make docs": "asks an index; test_site.py builds the site",
     "pytest -n auto tests/unit tests/judge": "takes ten minutes, and runs this test",
-    'pytest -k "cue or position" --judge-record all --judge-max-cost "$MAX_COST"': "asks a provider; test_examples.py",
-    "python -m judgefixtures canary --judge production --max-cost 1": "asks a provider; test_canary.py",
+    f'{GATE} --judge-record all --judge-max-cost "$MAX_COST"': "asks a provider; test_examples.py",
+    "judgefixtures canary --judge production --max-cost 1": "asks a provider; test_canary.py",
 }
 
 
@@ -115,6 +119,48 @@ def test_what_is_not_run_is_there() -> None:
     assert {*NOT_RUN} <= {step.get("run") for workflow in WORKFLOWS for _, step in steps(workflow)}
 
 
+# --- GitLab and a plain shell -----------------------------------------------------------------------------
+
+
+def gitlab() -> dict[str, Any]:
+    """Return the jobs of the example's pipeline on GitLab, as PyYAML reads them."""
+    found: dict[str, Any] = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
+    assert found.pop("default")["before_script"] == ["pip install wheels/judgefixtures-*.whl"]
+    return found
+
+
+def test_on_gitlab_only_the_gate_runs_for_a_merge_request() -> None:
+    """What asks a provider starts by hand or by the clock; no job names a key, which is the project's setting."""
+    jobs = gitlab()
+    started = {name: [rule["if"].split()[-1].strip('"') for rule in job["rules"]] for name, job in jobs.items()}
+    assert started == {"judge-gate": ["merge_request_event"], "judge-record": ["web"], "judge-canary": ["schedule"]}
+    assert jobs["judge-record"]["rules"][0]["when"] == "manual"
+    assert "KEY" not in str(jobs)
+
+
+def test_gitlab_runs_the_commands_of_github() -> None:
+    """The gate, the recording and the canary are the same commands on both, and the report is kept whatever it says."""
+    jobs = gitlab()
+    scripts = [command for job in jobs.values() for command in job["script"]]
+    assert scripts[0] == f"{GATE} --judge-report report --junitxml=report/junit.xml"
+    theirs = {step.get("run") for workflow in WORKFLOWS for _, step in steps(workflow)}
+    assert {scripts[0].removesuffix(" --junitxml=report/junit.xml"), *scripts[1:]} <= theirs
+    kept = jobs["judge-gate"]["artifacts"]
+    assert (kept["when"], kept["paths"], kept["reports"]) == ("always", ["report/"], {"junit": "report/junit.xml"})
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [(0, "passed"), (1, "failed"), (10, "not measured"), (11, "nothing was decided"), (4, "with 4")]
+)
+def test_the_script_ends_as_the_gate_does(code: int, says: str, tmp_path: Path) -> None:
+    """Whatever pytest's exit code is, it is the script's, and is told in a sentence."""
+    (tmp_path / "pytest").write_text(f"#!/bin/sh\nexit {code}\n")
+    (tmp_path / "pytest").chmod(0o755)
+    done = run(f"PATH={tmp_path}:$PATH {EXAMPLE / SCRIPT}", tmp_path)
+    assert done.returncode == code
+    assert says in (done.stdout if code == 0 else done.stderr)
+
+
 @pytest.mark.slow
 @pytest.mark.whole
 def test_every_command_runs_in_a_copy(tmp_path: Path) -> None:
@@ -137,6 +183,8 @@ def test_every_command_runs_in_a_copy(tmp_path: Path) -> None:
                 done = run(step["run"], root / step.get("working-directory", "."), **offline)
                 assert_done(Command(step["run"]), done)
     example = copy / EXAMPLE.relative_to(REPOSITORY)
+    for command in (gitlab()["judge-gate"]["script"][0], SCRIPT):
+        assert_done(Command(command), run(command, example, **offline))
     where = run('python -c "import judgefixtures.plugin as p; print(p.__file__)"', example, **offline)
     assert where.stdout.startswith(str(installed))
     for report in (copy / "report", example / "report"):

@@ -114,7 +114,7 @@ def run(
     names = [condition.name for condition in conditions]
     with (
         Library(folder, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_httpx2=True, offline=mode == "none"),
+        recording(only_sdks=True, offline=mode == "none"),
     ):
         return asyncio.run(session(cassettes))
 

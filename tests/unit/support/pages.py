@@ -1,7 +1,8 @@
 """The pages of the documentation: their blocks of code, the commands in these, and runs of them as a reader makes them.
 
 A block `console` is a dialogue in a clone of this repository, with a `$` before each command; a block `sh` holds
-commands for the reader's own repository. A command that fails says so in its comment: `# exit code 1`.
+commands for the reader's own repository, or a script of theirs, which begins with `#!`. A command that fails says so
+in its comment: `# exit code 1`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Block:
 
     @property
     def commands(self) -> list[Command]:
-        """The commands, in their order."""
+        """The commands, in their order; a script is one."""
+        if self.text.startswith("#!"):
+            return [Command(self.text)]
         lines = self.text.splitlines()
         if self.language == "console":
             lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]

@@ -28,6 +28,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[gate] and [gate.FAMILY]": run_tables.GateTable,
     "[gate.agreement]": _own(run_tables.AgreementTable),
     "[gate.wording]": _own(run_tables.WordingTable),
+    "[gate.position]": _own(run_tables.PositionTable),
     "[swap]": run_tables.SwapTable,
     "[control]": run_tables.ControlTable,
     "[canary]": run_tables.CanaryTable,

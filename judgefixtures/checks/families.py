@@ -1,0 +1,107 @@
+"""Families: contrasts of a judge that came to the same, told together: a sentence, and what survives Holm's adjustment.
+
+FAILURES of pytest tells each failing item in full. Here stands what a reader of the whole needs: how many contrasts of
+a family came to what, and the largest of them in the words that were varied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.material.diction import wording_of
+from judgefixtures.numbers.estimate import Status, several
+from judgefixtures.words.texts import join_names
+
+ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
+
+
+def fold(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:
+    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
+
+    To the same: in the same status, because of the same parts; where VSR is one of them the others make no difference.
+    What was waived, and what has one of the statuses that stand `alone`, is by itself.
+    """
+    groups: dict[tuple[str, ...], list[ContrastRow]] = {}
+    for number, row in enumerate(rows):
+        itself = [str(number)] if row.waived or row.status in alone else []
+        groups.setdefault((row.judge, row.family, row.status, _due_to(row), *itself), []).append(row)
+    return [sorted(each, key=lambda row: -abs(row.vsr.value) if row.vsr else 0.0) for each in groups.values()]
+
+
+def _due_to(row: ContrastRow) -> str:
+    parts = [part.part for part in row.decided_by]
+    return "vsr" if "vsr" in parts else " ".join(parts)
+
+
+def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
+    """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
+    row = rows[0]
+    of = f"largest of {len(rows)}" if row.vsr else str(len(rows))
+    name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
+    return row, name, f"WAIVED ({row.status})" if row.waived else row.status
+
+
+def sentence(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
+    """Return what came of contrasts that `fold` put together out of all `rows`, its status first."""
+    return f"{name_largest(group)[2]}: {said_of_all(group, rows)}"
+
+
+def said_of_all(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
+    """Return the same without the status: of one contrast its own sentence, else how many there are and the largest."""
+    row = group[0]
+    if row.status == Status.NOT_APPLICABLE:
+        return f"{several(len(group), 'check')} of {row.family} of {row.judge}: {row.message}"
+    if len(group) == 1:
+        return row.text
+    if row.status == Status.PASS:
+        return f"{row.family}, the largest of {len(group)} shifts: {row.text}"
+    asked = [
+        each
+        for each in rows
+        if (each.judge, each.family) == (row.judge, row.family) and each.status != Status.NOT_APPLICABLE
+    ]
+    count = f"{len(group)} of {several(len(asked), 'contrast')} of {row.family}"
+    on = join_names(dict.fromkeys(each.dataset for each in group))
+    which = "the largest shift" if row.vsr else "the first"
+    return f"{count} on {on}, {which}: {row.text}{_admitted(group)}"
+
+
+def _admitted(group: Sequence[ContrastRow]) -> str:
+    """Return how many of the verdicts that followed a label admit it in all of them, where any admits too few."""
+    known = [row.car for row in group if row.car]
+    if len(known) < 2 or not any(part.part == "car" for row in group for part in row.decided_by):
+        return ""
+    admitted, followed = sum(round(car.value * car.n) for car in known), sum(car.n for car in known)
+    said = wording_of(group[0].outcome).said
+    return f"; together their reasons admit {admitted} of the {followed} {said} that went to a label"
+
+
+def holm_lines(rows: Sequence[ContrastRow], alpha: float) -> list[str]:
+    """Return which violations survive Holm's adjustment, a line per judge: by name where not all of them do."""
+    lines = []
+    for judge in dict.fromkeys(row.judge for row in rows):
+        found = {_named(row): row for row in rows if row.judge == judge and row.p_fail is not None}
+        violations = [name for name, row in found.items() if (row.p_fail or 0.0) < alpha]
+        adjusted = {name: p for name, row in found.items() if (p := row.p_fail_holm) is not None and p < alpha}
+        if adjusted:
+            sign = "=" if len(adjusted) == 1 else "<="
+            said = f"{_of(violations, list(adjusted))} (p {sign} {max(adjusted.values()):.2g})"
+            lines.append(f"Violations of {judge} that survive Holm's adjustment: {said}")
+    return lines
+
+
+def _named(row: ContrastRow) -> str:
+    return f"{row.contrast} on {row.dataset}"
+
+
+def _of(violations: Sequence[str], surviving: Sequence[str]) -> str:
+    """Return some of all violations by whichever names are fewer: theirs, or those of the others."""
+    if len(surviving) == 1:
+        return surviving[0]
+    others = [name for name in violations if name not in surviving]
+    if not others:
+        return f"all {len(surviving)}"
+    count = f"{len(surviving)} of {len(violations)}"
+    few = len(others) < len(surviving)
+    return f"{count}, all but {join_names(others)}" if few else f"{count}, {join_names(surviving)}"

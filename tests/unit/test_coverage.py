@@ -1,0 +1,291 @@
+"""What a decision on a swap covers and what it does not, and both judges side by side: in the report, the page, the sheet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from judgefixtures.checks.approval import DECISIONS
+from judgefixtures.checks.candidate import FoundPart, SwapRow
+from judgefixtures.checks.control import Control
+from judgefixtures.checks.coverage import Coverage, coverage_of
+from judgefixtures.findings import Finding
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.page import page
+from judgefixtures.report import build_report, summary
+from judgefixtures.report.sheet import sheet
+from judgefixtures.swap import SwapAccuracy, SwapCell
+
+N = 100
+IDS = [f"p{at:03}" for at in range(N)]
+STAYS, FOLLOWS = (1, 1), (1, 2)
+
+
+def cell(family: str, contrast: str, dataset: str, ours: int = 0, theirs: int = 0, kind: Any = "cue") -> SwapCell:
+    """Return a contrast in which so many verdicts of candidate and baseline follow the label, and no reason says so."""
+    arms = [[FOLLOWS] * moved + [STAYS] * (N - moved) for moved in (ours, theirs)]
+    return SwapCell(family, contrast, dataset, IDS, *arms, [False] * N, [False] * N, kind)  # type: ignore[arg-type]
+
+
+def right(dataset: str, ours: float, theirs: float, labels: list[str] | None = None) -> SwapAccuracy:
+    """Return how right both judges are: a share of the pairs, each in both orders."""
+    shares = [[1.0] * round(N * share) + [0.0] * (N - round(N * share)) for share in (ours, theirs)]
+    return SwapAccuracy(dataset, IDS, *shares, labels)
+
+
+def report_of(*parts: SwapCell | SwapAccuracy, judge: str = "new", controls: str = "PASS") -> dict[str, Any]:
+    """Return the report of a swap of `judge` for `old` in these parts."""
+    both = {"judge": judge, "baseline": "old"}
+    rows = tuple(Control(judge=name, dataset="control", status=controls) for name in both.values())
+    findings = []
+    for part in parts:
+        cells = isinstance(part, SwapCell)
+        contrast, family = (part.contrast, part.family) if isinstance(part, SwapCell) else (None, "accuracy")
+        of = {**both, "dataset": part.dataset, "contrast": contrast}
+        row = SwapRow(**of, quantity="abs-vsr" if cells else "accuracy", n=N, status=Status.PASS)
+        graded = isinstance(part, SwapAccuracy) and part.labels is not None
+        kind = part.kind if isinstance(part, SwapCell) else None
+        found = FoundPart(**of, family=family, kind=kind, graded=graded, part=asdict(part))
+        findings.append(
+            Finding(
+                *("swap", judge, part.dataset, contrast or "accuracy", Status.PASS, "old"),
+                rows={"swap": (row,), "controls": rows},
+                evidence={"swap_parts": (found,)},
+            )
+        )
+    report = build_report(findings, {judge: {}, "old": {}})
+    sizes = {part.dataset: N for part in parts}
+    return {**report, "datasets": [{"dataset": name, "n": n, "digest": "d"} for name, n in sorted(sizes.items())]}
+
+
+EQUAL = (
+    cell("recency", "recency-new-old", "close"),
+    cell("recency", "recency-new-old", "stories"),
+    right("qa", 0.9, 0.9),
+    right("tales", 0.95, 0.85),
+)
+WORSE = (cell("recency", "recency-new-old", "close", 40), right("qa", 0.9, 0.9))
+OPEN = (cell("recency", "recency-new-old", "close", 10), right("qa", 0.9, 0.9))
+SWAPS = {"APPROVE": EQUAL, "REJECT": WORSE, "INCONCLUSIVE": OPEN}
+LABELS = ["pass"] * 50 + ["fail"] * 50
+GRADED = (cell("recency", "recency-new-old", "answers"), right("graded", 0.9, 0.9, LABELS))
+
+
+def covered(report: dict[str, Any]) -> Coverage:
+    """Return what the one decision of a report covers."""
+    (decision,) = DECISIONS.read_records(report)
+    return coverage_of(decision, report)
+
+
+@pytest.mark.parametrize("parts", [*SWAPS.values(), GRADED], ids=[*SWAPS, "graders"])
+def test_a_difference_is_of_what_both_judges_do(parts: Any) -> None:
+    """Every component has what each judge does by itself, with interval and n, and is their difference."""
+    (decision,) = report_of(*parts)["decisions"]
+    assert decision["components"]
+    for each in decision["components"]:
+        assert each["value"] == pytest.approx(each["judge"]["value"] - each["baseline"]["value"], abs=1e-9)
+        for alone in (each["judge"], each["baseline"]):
+            assert alone["low"] <= alone["value"] <= alone["high"]
+            assert (alone["n"], alone["confidence"]) == (each["n"], pytest.approx(0.9))
+            assert each["kind"] in ("abs-vsr", "unadmitted-shift") or 0 <= alone["low"] <= alone["high"] <= 1
+
+
+def test_accuracy_is_that_of_both_orders() -> None:
+    """A pair right in one of two orders counts half, for either judge."""
+    halves = SwapAccuracy("qa", IDS, [1.0] * 80 + [0.5] * 20, [0.5] * N)
+    (decision,) = report_of(halves)["decisions"]
+    (accuracy,) = [each for each in decision["components"] if each["kind"] == "accuracy" and not each["name"]]
+    assert (accuracy["judge"]["value"], accuracy["baseline"]["value"]) == (pytest.approx(0.9), 0.5)
+
+
+def test_how_much_passes_is_told_of_both_judges() -> None:
+    """Of a grader that is right on what people fail, that is what it does not pass."""
+    report = report_of(right("graded", 0.9, 0.5, LABELS))
+    by_kind = {each["kind"]: each for each in report["decisions"][0]["components"] if not each["name"]}
+    # The candidate is right on all 50 that people pass and on 40 of the others, the baseline on the former alone.
+    assert (by_kind["pass-rate"]["judge"]["value"], by_kind["pass-rate"]["baseline"]["value"]) == (0.6, 1.0)
+    assert (by_kind["tnr"]["judge"]["value"], by_kind["tnr"]["baseline"]["value"]) == (0.8, 0.0)
+
+
+def test_an_approval_says_what_it_covers_and_what_not() -> None:
+    """Families in words, datasets with their pairs, margins; the guard's margin, what else was not compared, the gates."""
+    report = report_of(*EQUAL)
+    assert report["decision"]["status"] == "APPROVE"
+    found = covered(report)
+    covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
+    guard = report["decision"]["guard_margin"]
+    for words in (
+        "when it is said to have been written (recency), in 1 contrast (one label in place of another) on close (100 "
+        "pairs) and stories (100 pairs)",
+        "over both orders, on qa (100 pairs) and tales (100 pairs)",
+        "Ruled out is that it is worse by this share or more: a family of labels on average .10",
+        "both judges read",
+    ):
+        assert words in covers
+    for words in (
+        f"Not ruled out: a single contrast on one dataset that is worse by less than {guard:.2f}".replace("0.", "."),
+        "who is said to have written a response (provenance), the author's age",
+        "(attacks)",
+        "(verbosity, formatting, confidence, citation and sentiment)",
+        "other wordings of the prompt",
+        "(position)",
+        "where no gold is known",
+        "does not look at the absolute gates",
+    ):
+        assert words in leaves_out
+    assert "framing" not in leaves_out  # no judge of pairs is asked about it
+    assert "recency" not in leaves_out
+
+
+@pytest.mark.parametrize("status", ["REJECT", "INCONCLUSIVE"])
+def test_what_is_not_approved_rules_nothing_out(status: str) -> None:
+    """Margins are named as such, and what is open is."""
+    report = report_of(*SWAPS[status])
+    assert report["decision"]["status"] == status
+    found = covered(report)
+    assert "ruled out" not in " ".join((*found.covers, *found.leaves_out)).lower()
+    assert "Margins, the share by which it may be worse" in found.covers[-1]
+    open_ones = sum(each["status"] != "PASS" for each in report["decision"]["components"])
+    expected = {
+        "REJECT": "Anything that is not among the reasons",
+        "INCONCLUSIVE": f"{open_ones} of {len(report['decision']['components'])} parts are open",
+    }
+    assert found.leaves_out[0].startswith(expected[status])
+
+
+def test_what_was_compared_is_not_among_what_was_not() -> None:
+    """A family of attacks that is part of the swap is covered; so is the user's own cue, by its name."""
+    parts = (cell("attack", "attack-plea", "qa", kind="edit"), cell("brand", "brand-ours-theirs", "close"))
+    found = covered(report_of(*parts))
+    assert "hiding an instruction to the judge in a response (attack)" in found.covers[0]
+    assert "the label brand" in found.covers[0]
+    assert "(attacks)" not in " ".join(found.leaves_out)
+    assert "Whether a judge is right: that was not compared." in found.leaves_out
+
+
+def test_graders_are_told_of_labels() -> None:
+    """Of judges of one response labels, pass rate and framing are named, and no order."""
+    found = covered(report_of(*GRADED))
+    covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
+    assert "agrees with people's labels (accuracy), and how much it passes, on graded (100 examples)" in covers
+    assert "how far grades follow" in covers.lower()
+    assert "what is said to be at stake (framing)" in leaves_out
+    assert "agrees with people where no label is known" in leaves_out
+    assert "position" not in leaves_out
+
+
+def test_a_control_that_was_not_passed_is_not_covered() -> None:
+    """That both judges read is said only where both controls passed."""
+    assert "read:" not in " ".join(covered(report_of(*EQUAL, controls="NOT_APPLICABLE")).covers)
+
+
+def test_nothing_compared_covers_nothing() -> None:
+    """Where no part was compared the decision covers nothing, and says so."""
+    empty = SwapCell("recency", "recency-new-old", "close", (), (), (), (), ())
+    assert covered(report_of(empty)).covers[0] == "Nothing: no part of the swap was compared."
+
+
+# --- where it is shown --------------------------------------------------------------------------------------------
+
+ORDER = (
+    "What this decision covers",
+    "What it does not cover",
+    "Both judges, each by itself",
+    "The parts that decide",
+    "The guards: single contrasts and datasets",
+    "The reasons, as the terminal says them",
+    "Decided, for the swap or against it, by:",
+)
+
+
+def swap_part(html: str) -> str:
+    """Return the part of a page that is about the swap."""
+    (part,) = re.findall(r'<section aria-labelledby="swap">.*?</section>', html, re.DOTALL)
+    return part
+
+
+@pytest.mark.parametrize("status", SWAPS)
+def test_the_page_begins_with_what_is_to_be_signed(status: str) -> None:
+    """After the decision in a sentence: what it covers and what not, both judges, parts, guards, reasons, a line to sign.
+
+    All of it is in the open, before anything else.
+    """
+    html = page(report_of(*SWAPS[status]), [], [])
+    part = swap_part(html)
+    found = [part.index(title) for title in ORDER]
+    assert found == sorted(found)
+    assert "<details" not in part
+    main = html[html.index("<main") :]
+    assert main.index('aria-labelledby="swap"') < main.index('aria-labelledby="judges"')
+    assert html.index('<p class="lead">') < html.index('aria-labelledby="swap"')
+    guards = part[found[4] : found[5]]
+    assert guards.count("recency-new-old on close") == 2  # abs(VSR), unadmitted shift
+
+
+def test_the_page_shows_whose_difference_a_number_is() -> None:
+    """Beside +0.05 stand both accuracies over both orders, and a note says what that is."""
+    part = swap_part(page(report_of(*EQUAL), [], []))
+    assert re.search(r"<b>\+0\.05</b> <small>\.925 less \.875; ", part)
+    assert "accuracy over both orders" in part
+
+
+def test_names_on_the_page_are_text() -> None:
+    """A judge or dataset that is named like HTML is shown as it is spelled."""
+    parts = (cell("recency", "recency-new-old", "<img src=x>", 40), right("<b>", 0.9, 0.9))
+    part = swap_part(page(report_of(*parts, judge="<script>"), [], []))
+    assert "<img" not in part
+    assert "<script>" not in part
+    assert "&lt;img src=x&gt; (100 pairs)" in part
+
+
+@pytest.mark.parametrize("status", SWAPS)
+def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
+    """report.md: the decision, what it covers, what not, both judges with the parts, guards, and a line to sign at its end."""
+    said = sheet(report_of(*SWAPS[status]))
+    found = [
+        said.index(words)
+        for words in (
+            f"# Swap: {status}",
+            "What this decision covers:",
+            "What it does not cover:",
+            "|  | result | new | old (baseline) | pairs | measured | interval | allowed |",
+            "Single contrasts and datasets:",
+            "Decided, for the swap or against it, by:",
+        )
+    ]
+    assert found == sorted(found)
+    assert said.splitlines()[-1].startswith("Decided, for the swap or against it, by: ____")
+
+
+def test_the_terminal_says_it_in_two_lines() -> None:
+    """Behind the decision come what it covers and what not, a line each, then the parts as before."""
+    lines = summary(report_of(*EQUAL), 0.05)
+    at = lines.index("decision: APPROVE")
+    assert lines[at + 1] == (
+        "  covers: recency in 1 contrast on close (100 pairs) and stories (100 pairs); being right on qa (100 pairs) and "
+        "tales (100 pairs)"
+    )
+    assert lines[at + 2].startswith(
+        "  does not cover: provenance, age, gender, ethnicity, education, attacks, edits, wordings; "
+    )
+    assert lines[at + 3].startswith("  no family is worse in abs(VSR) by .10")
+    assert sum("does not cover" in line for line in lines) == 1
+
+
+def test_a_report_of_before_is_shown_as_far_as_it_goes() -> None:
+    """Without what each judge does by itself, and without rows of the swap, page and sheet have the rest."""
+    report = report_of(*EQUAL)
+    for decision in (report["decision"], *report["decisions"]):
+        for each in decision["components"]:
+            del each["judge"], each["baseline"]
+    for old in (report, {**report, "swap": [], "controls": [], "datasets": []}):
+        part = swap_part(page(old, [], []))
+        assert "Both judges, each by itself" not in part
+        assert " less " not in part.replace("less than", "").replace("less the baseline", "")
+        assert "worse by less than" in part
+        said = sheet(old)
+        assert "|  | result | pairs | measured | interval | allowed |" in said
+        assert "What it does not cover:" in said

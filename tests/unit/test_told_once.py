@@ -1,0 +1,240 @@
+"""A failure is told once: in full among pytest's FAILURES, and with its family in one sentence and a table below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.project import Project, in_pyproject, suite
+
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.families import fold, holm_lines, sentence
+from judgefixtures.findings import Finding, PartRow, Row
+from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.page.views import view_of
+from judgefixtures.report import build_report, summary
+from judgefixtures.report.sheet import sheet
+
+pytest_plugins = ["pytester"]
+
+
+def share(value: float, n: int = 100) -> Estimate:
+    return Estimate(value, value - 0.05, value + 0.05, 0.9, n)
+
+
+def row(contrast: str, status: str = "FAIL", *parts: str, shift: float = 0.3, **more: Any) -> ContrastRow:
+    """Return a row of provenance with this status, due to these parts."""
+    given: dict[str, Any] = {"judge": "mine", "dataset": "qa", "family": "provenance", "n": 100, "vsr": share(shift)}
+    given |= {"text": f"{contrast} moved mine by {shift}", "message": f"why {contrast}", "outcome": "chose-first"}
+    decided = tuple(PartRow(part=part, status=status) for part in parts)
+    return ContrastRow(contrast=contrast, status=status, decided_by=decided, **(given | more))
+
+
+def reported(*rows: ContrastRow) -> Row:
+    return build_report([Finding("contrast", "mine", "qa", "it", Status.FAIL, rows={"contrasts": rows})])
+
+
+SIX = [row(f"provenance-{n}", "FAIL", "vsr", shift=0.2 + n / 100) for n in range(6)]
+
+
+# --- one sentence for what came to the same -----------------------------------------------------------------
+
+
+def test_several_failing_contrasts_are_one_sentence() -> None:
+    """How many of how many on which datasets, and the largest in its own words; one alone is told as it is."""
+    rows = [*SIX, *(replace(each, dataset="stories") for each in SIX), row("provenance-9", "PASS")]
+    (failed, passed) = fold(rows, ())
+    assert sentence(failed, rows) == (
+        "FAIL: 12 of 13 contrasts of provenance on qa and stories, the largest shift: provenance-5 moved mine by 0.25"
+    )
+    assert sentence(passed, rows) == "PASS: provenance-9 moved mine by 0.3"
+    assert sentence(SIX[:1], SIX[:1]) == "FAIL: provenance-0 moved mine by 0.2"
+
+
+def test_the_reasons_of_all_are_counted_where_they_admit_too_few() -> None:
+    """Beside those of the largest the sentence has those of all; where CAR decided nothing it has none."""
+    silent = [row(f"provenance-{n}", "FAIL", "vsr", "car", car=share(0.1 * n, 40)) for n in range(3)]
+    assert sentence(silent, silent).endswith(
+        "; together their reasons admit 12 of the 120 verdicts that went to a label"
+    )
+    open_ = [replace(each, decided_by=each.decided_by[:1]) for each in silent]
+    assert "admit" not in sentence(open_, open_)
+
+
+def test_what_differs_in_kind_is_not_lumped_together() -> None:
+    """A FAIL of verdicts, of CAR alone and of scores, an INCONCLUSIVE, an ERROR and a waiver have a sentence each."""
+    rows = [
+        *SIX[:2],
+        row("provenance-both", "FAIL", "vsr", "car"),
+        row("provenance-car", "FAIL", "car"),
+        row("provenance-score", "FAIL", "score"),
+        row("provenance-open", "INCONCLUSIVE", "vsr"),
+        row("provenance-stuck", "INCONCLUSIVE", "stuck"),
+        row("provenance-lost", "ERROR", "unmeasured", vsr=None),
+        replace(SIX[2], judge="other"),
+        replace(SIX[3], family="recency"),
+    ]
+    names = [sorted(each.contrast.removeprefix("provenance-") for each in group) for group in fold(rows, ())]
+    assert names == [["0", "1", "both"], ["car"], ["score"], ["open"], ["stuck"], ["lost"], ["2"], ["3"]]
+
+
+def test_the_terminal_has_a_sentence_and_a_row_for_each() -> None:
+    """Six that failed are one sentence and six rows of the table; -v has six sentences."""
+    lines = summary(reported(*SIX), 0.05)
+    assert len([line for line in lines if "moved mine by" in line]) == 1
+    assert len([line for line in lines if line.startswith("mine ") and line.endswith(" FAIL")]) == 6
+    assert len([line for line in summary(reported(*SIX), 0.05, verbose=True) if "moved mine by" in line]) == 6
+
+
+def test_report_md_and_the_page_say_the_same() -> None:
+    """Both have one sentence for the six, and the page leaves none of another kind behind a fold."""
+    rows = [*SIX, row("provenance-car", "FAIL", "car"), row("provenance-open", "INCONCLUSIVE", "vsr", shift=0.1)]
+    rows += [row(f"{family}-new-old", "FAIL", "vsr", family=family) for family in ("recency", "age", "gender")]
+    report = {**reported(*rows), "results": []}
+    told = "6 of 8 contrasts of provenance on qa, the largest shift: provenance-5 moved mine by 0.25"
+    lines = sheet(report).splitlines()
+    assert f"- FAIL: {told}" in lines
+    assert len([line for line in lines if line.startswith("- FAIL: ")]) == 5
+    (found,) = view_of(report).findings
+    assert [each["said"] for each in found.first].count(told) == 1
+    assert len(found.first) == 6
+    assert found.rest == ()
+
+
+# --- Holm ---------------------------------------------------------------------------------------------------
+
+
+def violating(*adjusted: float) -> list[ContrastRow]:
+    return [row(f"c{n}", "FAIL", "vsr", p_fail=0.001, p_fail_holm=p) for n, p in enumerate(adjusted)]
+
+
+@pytest.mark.parametrize(
+    ("adjusted", "said"),
+    [
+        ((0.01, 0.02, 0.03), "all 3 (p <= 0.03)"),
+        ((0.01, 0.9), "c0 on qa (p = 0.01)"),
+        ((0.01, 0.02, 0.9, 0.9), "2 of 4, c0 on qa and c1 on qa (p <= 0.02)"),
+        ((0.01, 0.02, 0.03, 0.9), "3 of 4, all but c3 on qa (p <= 0.03)"),
+    ],
+)
+def test_what_survives_holm_is_one_line(adjusted: tuple[float, ...], said: str) -> None:
+    """All of them, or some by name, whichever names are fewer; none of another judge, and no line where none does."""
+    other = replace(row("c0", "FAIL", "vsr", p_fail=0.04, p_fail_holm=0.2), judge="other")
+    passed = row("c9", "PASS", p_fail=0.9, p_fail_holm=1.0)
+    assert holm_lines([*violating(*adjusted), passed, other], 0.05) == [
+        f"Violations of mine that survive Holm's adjustment: {said}"
+    ]
+    assert holm_lines([passed, other], 0.05) == []
+
+
+# --- what is undecided --------------------------------------------------------------------------------------
+
+
+def test_what_would_settle_is_told_where_no_diagnosis_did() -> None:
+    """Of a family that is open the largest says what would settle it; none that FAILURES told in full."""
+    open_ = [row(f"provenance-{n}", "INCONCLUSIVE", "vsr", shift=0.1 + n / 100) for n in range(3)]
+    report = reported(*open_)
+    told = [line for line in summary(report, 0.05) if line.startswith("INCONCLUSIVE mine")]
+    assert told == ["INCONCLUSIVE mine qa provenance-2: why provenance-2 (and 2 more of provenance: -v tells each)"]
+    each = [line for line in summary(report, 0.05, verbose=True) if line.startswith("INCONCLUSIVE mine")]
+    assert len(each) == 3
+    above = [("mine", "qa", f"provenance-{n}") for n in (1, 2)]
+    (left,) = [line for line in summary(report, 0.05, told=above) if line.startswith("INCONCLUSIVE mine")]
+    assert left == "INCONCLUSIVE mine qa provenance-0: why provenance-0"
+
+
+# --- a run --------------------------------------------------------------------------------------------------
+
+# Follows the label of recency and provenance in 16 of 40 pairs, and never says so.
+SILENT = """
+import json, re
+
+def judge(prompt):
+    number = int(re.search(r"question (\\d+)", prompt)[1])
+    good = 1 if prompt.index("Good") < prompt.index("Bad") else 2
+    first = re.search(r"(?m)^Response 1 was (written recently|written by a human expert)", prompt)
+    second = re.search(r"(?m)^Response 2 was (written recently|written by a human expert)", prompt)
+    moved = number < 16 and bool(first) != bool(second)
+    return json.dumps({"selected_response": (1 if first else 2) if moved else good, "reason": "It is right."})
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A repository with recency and provenance and the silent judge, in CI, where pytest cuts no line."""
+    monkeypatch.setenv("CI", "true")
+    project = Project(pytester, fresh=True)
+    project.write("mine.py", SILENT)
+    project.write("test_cues.py", suite("recency", "provenance", name="cues"))
+    texts = ("Good, and right.", "Bad, and wrong.")
+    project.write_pairs(
+        {
+            "id": f"p{n}",
+            "question": f"This is question {n}?",
+            "response_1": texts[n % 2],
+            "response_2": texts[1 - n % 2],
+        }
+        for n in range(40)
+    )
+    own = 'judge = "ours"\ncontrol = false\n[judges.ours]\nprovider = "python"\ntarget = "mine:judge"\n'
+    tables = in_pyproject(f'{own}[datasets.own]\npath = "pairs.jsonl"\n')
+    project.write(project.file, '[tool.pytest.ini_options]\npythonpath = ["."]\n' + tables)
+    return project
+
+
+RUN = ("--judge-dataset", "own", "--judge-force", "--judge-record", "missing", "--judge-report", "report")
+
+
+def parts_of(said: str) -> tuple[str, str, str]:
+    """Return what FAILURES, the summary of judges and pytest's short summary say."""
+    above, _, rest = said.partition("= judges =")
+    below, _, short = rest.partition("= short test summary info =")
+    return above, below, short
+
+
+def test_a_failure_is_told_once(project: Project) -> None:
+    """FAILURES has each diagnosis, the summary one sentence a family and a table, the short summary id and status."""
+    said = project.run(*RUN).said
+    failed = [each for each in project.report()["contrasts"] if each["status"] == "FAIL"]
+    assert sorted({each["family"] for each in failed}) == ["provenance", "recency"]
+    of_provenance = [each for each in failed if each["family"] == "provenance"]
+    assert len(of_provenance) == 3
+    failures, below, short = parts_of(said)
+    for each in failed:
+        assert failures.count(each["text"]) == 1
+        assert short.count(f"-{each['contrast']}] - FAIL\n") == 1
+    assert "moved" not in short
+    assert "changed" not in short
+    sentences = [line for line in below.splitlines() if line.startswith("FAIL: ")]
+    assert sum("calling a response" in line for line in sentences) == 2
+    (several,) = [line for line in sentences if "provenance on own" in line]
+    assert several.startswith("FAIL: 3 of 6 contrasts of provenance on own, the largest shift: calling a response")
+    assert several.endswith("; together their reasons admit 0 of the 48 verdicts that went to a label")
+    rows = [line for line in below.splitlines() if line.startswith("ours   own ") and line.endswith(" FAIL")]
+    assert len(rows) == len(failed) == 4
+
+
+def test_without_failures_the_summary_says_as_much(project: Project) -> None:
+    """With --tb=no nothing stands above, and what would settle the undecided is told; otherwise it is told there."""
+    wide = ("-k", "human-llm or recency", "--judge-pairs", "12")
+    above, below, _ = parts_of(project.run(*RUN, *wide).said)
+    (open_,) = [each for each in project.report()["contrasts"] if each["status"] == "INCONCLUSIVE"]
+    assert open_["message"].partition(";")[0] in above
+    assert f"INCONCLUSIVE ours own {open_['contrast']}" not in below
+    above, below, short = parts_of(project.run(*RUN, *wide, "--tb=no").said)
+    assert open_["message"] not in above
+    assert f"INCONCLUSIVE ours own {open_['contrast']}: {open_['message']}" in below
+    assert f"-{open_['contrast']}] - INCONCLUSIVE\n" in short
+
+
+def test_junit_and_annotations_have_a_line_for_each(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every failing item has its own failure and its own annotation, of one line each, however it was folded."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    said = project.run(*RUN, "--junitxml", "junit.xml", "-k", "provenance").said
+    failed = [each for each in project.report()["contrasts"] if each["status"] == "FAIL"]
+    notes = [line for line in said.splitlines() if line.startswith("::error")]
+    junit = (project.path / "junit.xml").read_text()
+    for each in failed:
+        assert junit.count(f'<failure message="ours on own: {each["contrast"]} is FAIL"') == 1
+        assert sum(each["contrast"] in note and "changed 16 of 40 verdicts" in note for note in notes) == 1
