@@ -13,13 +13,15 @@ from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.providers import Answer, Usage
+from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.texts import one_line
 
-SHOWN = 160  # characters of an answer that nobody can read
+SHOWN = 300  # characters of an answer that nobody can read, of which so many are its end
+SHOWN_END = 95
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 V = TypeVar("V", Verdict, Score, Grade)
@@ -110,15 +112,38 @@ def read_answer(answer: Answer, parse: Callable[[str], V], fail: Callable[[Inval
         whole, note = read_answer(replace(answer, invalid=None, detail=answer.unless_whole), parse, fail)
         if whole.invalid is None:
             return whole, note
-    return fail(answer.invalid, answer.reasoning), answer.detail
+    detail = answer.detail
+    if answer.invalid == "truncated" and answer.text.strip():
+        detail += f"; it answered {shown(answer.text)}"
+    return fail(answer.invalid, answer.reasoning), detail
 
 
-def unread(text: str, hint: str, heading: str) -> str:
-    """Return what an answer said that nobody can read, and which key of a judge's table would have it read, if any.
+def unread(answer: Answer, kind: InvalidKind, hint: str, asked: str, table: JudgeTable) -> str:
+    """Return what an answer said that nobody can read, and which key of its judge's table would have it read.
 
-    >>> unread("GRADE: C", 'verdict = "grade"', "[judges.mine]")
-    'it answered "GRADE: C"; verdict = "grade" in [judges.mine] reads that'
+    Where none would, it is said what the judge is asked to answer.
+
+    >>> from judgefixtures.config import judge_table
+    >>> mine = judge_table({"provider": "openai", "model": "m", "mode": "binary"})
+    >>> unread(Answer("GRADE: C"), "no-json", 'verdict = "grade"', '{"verdict": "pass" or "fail"}', mine)
+    'it answered "GRADE: C"; verdict = "grade" in [judges.NAME] reads that'
     """
-    said = one_line(text).strip() or "nothing"
-    said = said if len(said) <= SHOWN else f"{said[: SHOWN // 2]} ... {said[-SHOWN // 2 :]}"
-    return f'it answered "{said}"' + (f"; {hint} in {heading} reads that" if hint else "")
+    said = f"it answered {shown(answer.text)}"
+    if kind == "truncated" and not table.record.is_code:
+        return f"{said}, cut off: raise max_output_tokens ({table.max_output_tokens}) in {table.heading}"
+    if hint:
+        return f"{said}; {hint} in {table.heading} reads that"
+    return f"{said}; no key of its table reads that: it is asked to answer {asked}"
+
+
+def shown(text: str) -> str:
+    """Return an answer as a message quotes it: its beginning and its end, and that it is cut where it is.
+
+    >>> shown("It is [[7]]"), len(shown("x" * 999))
+    ('"It is [[7]]"', 331)
+    """
+    said = one_line(text).strip()
+    if len(said) <= SHOWN:
+        return f'"{said}"' if said else "nothing"
+    cut = f"{said[: SHOWN - SHOWN_END - 5]} ... {said[-SHOWN_END:]}"
+    return f'"{cut}" (cut: {len(cut)} of {len(said)} characters)'

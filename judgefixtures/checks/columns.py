@@ -246,4 +246,4 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
         too_few = decision.car_status is Status.FAIL
         said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
-    return with_what_decided(said, decided)
+    return with_what_decided(said, decided, told=len(decided) < len(decision.decided_by))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -22,8 +23,10 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings, least_telling
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
-from judgefixtures.numbers.estimate import Estimate, Status
+from judgefixtures.numbers.estimate import Estimate, Status, several
 from judgefixtures.numbers.proportions import proportion
+from judgefixtures.reading.hints import IN_WORDS
+from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.records import unwritten, where_any
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
@@ -40,7 +43,8 @@ class Control(ReportRow):
 
     `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
     judge of one response, which has `tpr`, `tnr` and `youden`. `cause` is what is wrong with a judge that was not shown
-    to read, as its items say it, and `command` records the control where that is all that is missing.
+    to read, as its items say it; `unreadable` are the answers of one of which hardly any can be read, and `example` is
+    one of them, with what would read it. `command` records the control where that is all that is missing.
     """
 
     place: ClassVar[str] = "controls"
@@ -55,6 +59,8 @@ class Control(ReportRow):
     tnr: Estimate | None = where_any()
     youden: Estimate | None = where_any()
     cause: str = unwritten("")
+    unreadable: bool = unwritten(False)
+    example: str = unwritten("")
     command: str = unwritten("")
 
     @property
@@ -195,7 +201,15 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
             )
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     cause = _cause((*own, *other), both, threshold)
-    return replace(found, message=f"{said} (at least {least} show that it reads): {cause}", cause=cause)
+    return unpassed(found, f"{said} (at least {least} show that it reads)", cause, (*own, *other))
+
+
+def unpassed(found: Control, said: str, cause: str, answers: Sequence[Judgment]) -> Control:
+    """Return a control that was not passed, with what came of it and what is wrong; an unreadable answer is shown."""
+    unreadable = cause == invalid_said(answers)
+    example = example_of(answers) if unreadable else ""
+    message = "; ".join(filter(None, [f"{said}: {cause}", example]))
+    return replace(found, message=message, cause=cause, unreadable=unreadable, example=example)
 
 
 def fewest_right(n: int, threshold: float) -> int:
@@ -260,7 +274,7 @@ def habit(answers: Sequence[Judgment]) -> str:
     total = len(answers)
     valid = [judgment for judgment in answers if judgment.chosen is not None]
     if len(valid) < TELLING * total:
-        return f"{total - len(valid)} of its {total} answers are invalid"
+        return invalid_said(answers)
     ties = sum(judgment.verdict.tie for judgment in valid)
     if ties >= TELLING * len(valid):
         return f"it called {ties} of {len(valid)} pairs a tie, and one response is clearly better in all of them"
@@ -275,6 +289,29 @@ def habit(answers: Sequence[Judgment]) -> str:
             "round?"
         )
     return ""
+
+
+def invalid_said(answers: Sequence[Judgment]) -> str:
+    """Return how many answers are invalid, of which kinds, and what the most frequent of them means."""
+    kinds = _invalid_kinds(answers)
+    if not kinds:
+        return ""
+    shown = ", ".join(f"{kind} {count}" for kind, count in kinds)
+    what = f"{sum(count for _, count in kinds)} of its {several(len(answers), 'answer')} are invalid ({shown})"
+    return f"{what}: {IN_WORDS[kinds[0][0]]}"
+
+
+def example_of(answers: Sequence[Judgment]) -> str:
+    """Return what one of the answers is of which the most are invalid for the same reason, where that is known."""
+    kinds = _invalid_kinds(answers)
+    lost = [judgment for judgment in answers if kinds and judgment.verdict.invalid == kinds[0][0]]
+    return next((judgment.reply.detail for judgment in lost if judgment.reply.detail), "")
+
+
+def _invalid_kinds(answers: Sequence[Judgment]) -> list[tuple[InvalidKind, int]]:
+    """Return the kinds of invalid answers with their counts, the most frequent first."""
+    kinds = Counter(kind for judgment in answers if (kind := judgment.verdict.invalid) is not None)
+    return sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
 
 
 def _longer_by(judgment: Judgment) -> int:
@@ -321,11 +358,14 @@ def refused(finding: Finding, failed: Control) -> Finding:
     if failed.status == Status.ERROR:
         said = f"{nothing}: its control could not be measured on {failed.dataset}, see the summary"
         return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
-    does = "{} does not read what it judges" if failed.status == Status.FAIL else "nothing shows that {} reads"
-    plain = f"{does.format(failed.judge)}: {failed.cause or failed.message}; {nothing}"
+    does = f"{failed.judge} does not read what it judges"
+    if failed.status == Status.INCONCLUSIVE or failed.unreadable:
+        does = f"nothing shows that {failed.judge} reads what it judges"
+    plain = f"{does}: {failed.cause or failed.message}; {nothing}"
     part = Part(CONTROL, Status(failed.status), refusal(failed), plain)
     found = finding.decided_alone(part, vsr_status=Status.NOT_APPLICABLE)
-    return replace(found, diagnosis=(f"{found.title}, by the control on {failed.dataset}: see the summary",))
+    shown = [f"  {failed.example}"] if failed.example else []
+    return replace(found, diagnosis=(f"{found.title}, by the control on {failed.dataset}: see the summary", *shown))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

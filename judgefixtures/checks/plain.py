@@ -171,15 +171,17 @@ IN_SENTENCE = ("vsr", "effect", "accuracy", "wording", "unmeasured")
 BESIDE = (*IN_SENTENCE, "car")
 
 
-def with_what_decided(said: str, decided: Sequence[Part]) -> str:
+def with_what_decided(said: str, decided: Sequence[Part], *, told: bool = False) -> str:
     """Return a sentence with what decided beside that which it is about: in front of it where that did not.
+
+    `told`: it begins with what decided.
 
     >>> from judgefixtures.numbers.statistics import Status
     >>> score = Part("score", Status.FAIL, plain="the scores shift by +1.00 points, at most .45 allowed")
     >>> with_what_decided("labels changed 0 of 9 verdicts", [score])
     'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
     """
-    if any(part.name in IN_SENTENCE for part in decided):
+    if told or any(part.name in IN_SENTENCE for part in decided):
         return "; ".join([said, *(part.text for part in decided if part.name not in BESIDE)])
     return "; ".join([*(part.text for part in decided), said])
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from judgefixtures.asking.questions import Choice
+from judgefixtures.checks.phrasing import reach
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
@@ -54,8 +55,14 @@ def decide(
     )
     settled = moves.status in (Status.PASS, Status.NOT_APPLICABLE)
     counted = moves.status if settled and car_status is not Status.FAIL else car_status
+    admitted = Part("car", counted, car_reason, _too_few(measured, gate) if counted is Status.FAIL else "")
     silent = Part(
-        "max_silent", silent_status, silent_reason, estimate=measured.unadmitted_shift, allowed=(None, gate.max_silent)
+        "max_silent",
+        silent_status,
+        silent_reason,
+        _too_silent(measured, gate) if silent_status is Status.FAIL else "",
+        measured.unadmitted_shift,
+        (None, gate.max_silent),
     )
     return Decision(
         status=worst(moves.status, counted, silent_status),
@@ -66,7 +73,7 @@ def decide(
         tolerance=gate.vsr_tolerance,
         reasons=tuple(filter(None, [moves.reason, car_reason, silent_reason, invalid_note(measured)])),
         needed_pairs=None if by_scores else shift.needed_pairs,
-        parts=(moves, Part("car", counted, car_reason), silent),
+        parts=(moves, admitted, silent),
         unread=None if unread is None else unread.unread.beside(car_status, gate.max_invalid),
     )
 
@@ -99,6 +106,26 @@ def _decide_admitted(
     return decided if by_model is None else of_both(by_model[0], decided, decide(by_model[1], gate))
 
 
+def _too_few(measured: Measurement, gate: GateTable) -> str:
+    """Return how many of the verdicts that followed the label their reasons admit, where that is not enough."""
+    if measured.car is None:
+        return ""
+    admitted = f"{measured.acknowledged} of the {measured.followed} {measured.wording.said} that followed the label"
+    limits = f"CAR {bare(measured.car.value)}, {bare(gate.car_threshold)} asked; {reach(measured.car)}"
+    return f"too few reasons admit what they followed, {admitted} ({limits})"
+
+
+def _too_silent(measured: Measurement, gate: GateTable) -> str:
+    """Return how much of the shift no reason admits, where that is more than allowed."""
+    found = measured.unadmitted_shift
+    if found is None or gate.max_silent is None:
+        return ""
+    return (
+        f"the shift that no reason admits is {signed(found.value)}, at most {bare(gate.max_silent)} allowed "
+        f"({reach(found)})"
+    )
+
+
 def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
     """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
     doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
@@ -108,7 +135,7 @@ def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
 def invalid_decision(measured: Measurement, gate: GateTable, tolerance: float) -> Decision | None:
     """Return the ERROR of so many invalid verdicts that nothing is left to decide on, or None.
 
-    Of grades that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
+    Of answers that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
     """
     words, invalid = measured.wording, measured.invalid_pairs
     excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
@@ -118,7 +145,7 @@ def invalid_decision(measured: Measurement, gate: GateTable, tolerance: float) -
     what = excess or "so that nothing can be measured"
     ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
     if measured.unread:
-        decided = Decision.of(Status.ERROR, tolerance, f"{said}{what}: {measured.unread}", part="invalid")
+        decided = Decision.of(Status.ERROR, tolerance, f"{said}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts
         return replace(decided, parts=(replace(part, plain=said + what),))
     mend = f"; {MEND}" if excess else ""

@@ -8,21 +8,20 @@ a coin or counts words tells them apart no better than chance.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.control import CONFIDENCE, TABLE, TELLING, Choosing, Control, Trial
+from judgefixtures.checks.control import CONFIDENCE, TABLE, TELLING, Choosing, Control, Trial, invalid_said, unpassed
 from judgefixtures.checks.protocol import Need
 from judgefixtures.config import ControlTable
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.pairs import LABELS, Example, Pair, independent, is_of_examples, share
 from judgefixtures.measures.metrics import by_cluster
 from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS
-from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe
 from judgefixtures.numbers.proportions import paired_difference, proportion
 
 COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
@@ -88,7 +87,7 @@ class Grading(Labelled):
         said = f"passed {sum(right)} of {n} right answers and failed {sum(caught)} of {n} wrong ones"
         said += f" (of {len(arm)} grades {lost} {'is' if lost == 1 else 'are'} invalid)" if lost else ""
         rates = {"right_both_orders": None, "first_selected": None, "tpr": tpr, "tnr": tnr, "youden": youden}
-        return _found(judge, dataset, n, f"{said}, J {describe(youden)}", youden.low, limit, _cause(arm), rates)
+        return _found(judge, dataset, arm, n, f"{said}, J {describe(youden)}", youden.low, limit, _cause(arm), rates)
 
 
 def _youden(arm: Sequence[Judgment], right: Sequence[bool], caught: Sequence[bool]) -> Estimate:
@@ -128,9 +127,10 @@ class Scoring(Labelled):
         found = proportion(whole, units, CONFIDENCE, "exact")
         said = f"scored right answers above wrong ones in {bare(above)} of all pairs of them, equal scores counted half"
         low = f" (at least {bare(found.low)})"
-        cause = "its scores have little to do with what people say of these answers"
+        unread = sum(judgment.verdict.invalid is not None for judgment in arm) > (1 - TELLING) * len(arm)
+        cause = invalid_said(arm) if unread else "its scores have little to do with what people say of these answers"
         rates = {"right_both_orders": None, "first_selected": None}
-        return _found(judge, dataset, len(passed), said + low, found.low, table.threshold, cause, rates)
+        return _found(judge, dataset, arm, len(passed), said + low, found.low, table.threshold, cause, rates)
 
 
 def _above(right: Judgment, wrong: Judgment) -> float:
@@ -147,13 +147,21 @@ def trial_of(kind: Kind, pairs: Sequence[Pair]) -> Trial:
 
 
 def _found(
-    judge: str, dataset: str, n: int, said: str, low: float, limit: float, cause: str, rates: Mapping[str, Any]
+    judge: str,
+    dataset: str,
+    arm: Sequence[Judgment],
+    n: int,
+    said: str,
+    low: float,
+    limit: float,
+    cause: str,
+    rates: Mapping[str, Any],
 ) -> Control:
     """Return the control whose lower bound has to exceed a limit."""
     found = Control(judge=judge, dataset=dataset, n=n, status=Status.FAIL, **rates)
     if low > limit:
         return replace(found, status=Status.PASS, message=f"{said}: it reads")
-    return replace(found, message=f"{said}, whose lower bound has to exceed {bare(limit)}: {cause}")
+    return unpassed(found, f"{said}, whose lower bound has to exceed {bare(limit)}", cause, arm)
 
 
 def _label(pair: Pair) -> str | None:
@@ -169,11 +177,7 @@ def habit(arm: Sequence[Judgment]) -> str:
     """Return what nearly all grades have in common, half of them of examples labelled fail; empty for nothing."""
     valid = [judgment for judgment in arm if judgment.selected is not None]
     if len(valid) < TELLING * len(arm):
-        lost = Counter(judgment.verdict.invalid for judgment in arm if judgment.selected is None)
-        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(lost.items(), key=str))
-        shown = next((judgment.reply.detail for judgment in arm if judgment.selected is None), "")
-        said = f"{len(arm) - len(valid)} of its {several(len(arm), 'answer')} are invalid ({kinds})"
-        return f"{said}: {shown}" if shown else said
+        return invalid_said(arm)
     for selected, does in ((1, "passed"), (2, "failed")):
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= TELLING * len(valid):

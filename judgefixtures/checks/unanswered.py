@@ -1,17 +1,31 @@
-"""What an imported judge's log has no answers to: a check that is not applicable, and what is told all the same."""
+"""Answers that are not there: those that an imported judge's log does not have, and those that cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.candidate import FoundPart
 from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.protocol import Case, Check, gate_of
+from judgefixtures.checks.control import example_of
+from judgefixtures.checks.protocol import Answers, Case, Check, gate_of
 from judgefixtures.findings import Finding, evidence_of, rows_of
 from judgefixtures.measures.metrics import false_alarms
 from judgefixtures.numbers.estimate import Status
+
+
+def with_example(finding: Finding, answers: Iterable[Answers]) -> Finding:
+    """Return a finding with an answer that nobody can read, where too many of them are all that it found.
+
+    It is an answer of the kind of which there are the most, with the key of the judge's table that would read it.
+    """
+    if not any(part.name == "invalid" and part.status is Status.ERROR for part in finding.decided_by):
+        return finding
+    shown = example_of([judgment for each in answers for arm in each.arms for judgment in arm])
+    if not shown or any(shown in text for text in (finding.text, *finding.reasons)):
+        return finding
+    return replace(finding, reasons=(*finding.reasons, shown), diagnosis=(*finding.diagnosis, f"  {shown}"))
 
 
 def unanswered(check: Check, case: Case, why: str, cue_free: Sequence[Judgment]) -> Finding:

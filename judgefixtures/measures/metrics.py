@@ -238,7 +238,7 @@ def measure(
         moved=_moved(x, y, n10 - n01, outcome, said),
         stuck=stuck_side([x, y], (1, 2, 0) if outcome in ("chose-first", "passed") else (0,)),
         wording=wording_of(outcome),
-        unread=_unread(x, y) if outcome == "passed" else "",
+        unread=_unread(x, y),
         confidence=confidence,
         related=related,
     )

@@ -205,12 +205,20 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
     for row in rows:
         if row["status"] == Status.FAIL and row.get("vsr_status") != Status.FAIL and not _is_of_control(row):
             for part in row.get("decided_by") or ():
-                families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
-    for name, own in families.items():
-        what = f"Not the {verdicts_of(rows)} of {judge}, the {name} is demonstrably beyond its limit"
-        if all(row.get("vsr_status") == Status.NOT_APPLICABLE for row in rows):
-            what = f"The {name} of {judge} is demonstrably beyond its limit"
-        yield f"{what} with {join_names(sorted(own))}."
+                families.setdefault(part["part"], set()).add(row["family"])
+    for part, own in sorted(families.items(), key=lambda each: each[0] == "car"):
+        what = BEYOND.get(part, "The {part} of {judge} is demonstrably beyond its limit with")
+        what = what.format(judge=judge, part=NAMED.get(part, part), verdicts=verdicts_of(rows))
+        yield f"{what} {join_names(sorted(own))}."
+
+
+# What is said of parts that a contrast is a FAIL by although the shift of its verdicts is not.
+BEYOND = {
+    "score": "The scores of {judge} demonstrably move with",
+    "log_odds": "How sure {judge} is of its {verdicts} (log-odds) demonstrably moves with",
+    "car": "Too few reasons of {judge} admit what moved its {verdicts} (CAR), demonstrably, with",
+    "max_silent": "Demonstrably more of what moved the {verdicts} of {judge} than is allowed is not admitted, with",
+}
 
 
 def _counted(contrasts: Sequence[Row]) -> Iterable[str]:

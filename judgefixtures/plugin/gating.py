@@ -198,7 +198,7 @@ class Gate:
 
     def _invalid(self, finding: Finding) -> list[str]:
         """Say how many answers of this item are invalid, and which command asks them again."""
-        if len(finding.diagnosis) < 2:
+        if len(finding.diagnosis) < 2 or finding.is_of_control:
             return []
         return [
             f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
@@ -209,7 +209,7 @@ class Gate:
 
     def _hint(self, finding: Finding) -> list[str]:
         """Say where every judgment stands, below the diagnosis of what was measured."""
-        if len(finding.diagnosis) < 2 or finding.baseline is not None:
+        if len(finding.diagnosis) < 2 or finding.baseline is not None or finding.is_of_control:
             return []
         folder = self._setup.options.judge_report
         options = self._setup.run.selecting(self._subject)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgefixtures.plugin.by_name import BY_NAME
-from judgefixtures.plugin.decisions import Decisions
 from judgefixtures.plugin.endings import Endings
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited
 from judgefixtures.plugin.roster import Roster
 from judgefixtures.plugin.settling import Settled, Settling
 from judgefixtures.plugin.setup import SETUP, Setup, setup_of
+from judgefixtures.plugin.swap_reports import Decisions
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import word_set

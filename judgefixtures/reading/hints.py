@@ -1,4 +1,4 @@
-"""Hints: which key of a judge's table would have its grades read, told from one answer that could not be read.
+"""Hints: which key of a judge's table would have its answers read, told from one that could not be read.
 
 A hint is for a person, who knows what the judge means. Nothing is read because of one.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from judgefixtures.reading.grades import (
     BRACKETS,
@@ -25,9 +25,29 @@ from judgefixtures.reading.grades import (
     label_sides,
     parse_grade,
 )
-from judgefixtures.reading.verdicts import folded, objects_in
+from judgefixtures.reading.scores import Scale, parse_score
+from judgefixtures.reading.verdicts import InvalidKind, folded, objects_in, parse_verdict
 from judgefixtures.words.passing import FAILING, PASSING
 
+NotationFormat: TypeAlias = Literal["json", "brackets"]
+
+OTHER_FORM: Mapping[NotationFormat, NotationFormat] = {"json": "brackets", "brackets": "json"}
+ANY: Scale = (-1_000_000_000, 1_000_000_000)
+# What an answer of each kind that is invalid is, for a person.
+IN_WORDS: Mapping[InvalidKind, str] = {
+    "empty": "no text, or none after the thinking",
+    "no-json": "no JSON object that states what is asked for",
+    "truncated": "cut off before its end",
+    "conflict": "it states two things",
+    "not-a-choice": "what it states is none of what was offered",
+    "tie": 'a tie, which ties = "half" would count',
+    "no-token": "not the mark that is asked for, such as [[A]]",
+    "too-long": "longer than anything that is read",
+    "refusal": "the judge declined to answer",
+    "filtered": "a content filter held it back",
+    "too-large": "the prompt is longer than the model takes",
+    "no-answer": "no attempt was answered",
+}
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
 # A name or a number that is longer is in no hint: an answer may have one of any length.
 LONGEST_LABEL, MOST_WORDS = 40, 3
@@ -83,6 +103,40 @@ def hint_for_score(text: str, format: Literal["json", "brackets"] = "json") -> s
     told = _Told(text, format, _IN_WORDS, None)
     hint = _another_form(told) or _letter(told) or _another_field(told)
     return f'mode = "binary" and {hint}' if hint else ""
+
+
+def hint_for_rating(text: str, format: NotationFormat = "json", scale: Scale = (1, 10)) -> str:  # noqa: A002 (as parse_score's)
+    """Return the keys with which an answer that states no score of a scale is read; empty where none would.
+
+    >>> hint_for_rating("It is right. [[7]]"), hint_for_rating('{"verdict": "pass"}'), hint_for_rating("It may.")
+    ('verdict = "brackets"', 'mode = "binary"', '')
+    """
+    other = OTHER_FORM[format]
+    if parse_score(text, other, scale).invalid is None:
+        return f'verdict = "{other}"'
+    return hint_for_score(text, format)
+
+
+def hint_for_choice(text: str, format: NotationFormat = "json") -> str:  # noqa: A002 (as parse_verdict's)
+    """Return the keys with which an answer that states no choice is read; empty where none would.
+
+    >>> hint_for_choice("Both are fine, the second is shorter. [[B]]")
+    'verdict = "brackets"'
+    >>> hint_for_choice('{"verdict": "pass"}'), hint_for_choice("I give it [[7]]")
+    ('mode = "binary"', 'mode = "pointwise" and verdict = "brackets"')
+    >>> hint_for_choice('{"winner": "A"}')
+    ''
+    """
+    other = OTHER_FORM[format]
+    found = parse_verdict(text, other, ties="half")
+    if found.invalid is None:
+        return f'verdict = "{other}"' + (' and ties = "half"' if found.tie else "")
+    if hint := hint_for_score(text, format):
+        return hint
+    forms = {format: "", other: f' and verdict = "{other}"'}
+    return next(
+        (f'mode = "pointwise"{key}' for form, key in forms.items() if parse_score(text, form, ANY).invalid is None), ""
+    )
 
 
 @dataclass(frozen=True, slots=True)

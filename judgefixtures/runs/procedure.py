@@ -14,7 +14,7 @@ from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.checks.control import Control, refusal, refused
 from judgefixtures.checks.look_by_look import Look, LookRow, plan_looks
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.checks.unanswered import unanswered
+from judgefixtures.checks.unanswered import unanswered, with_example
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
 from judgefixtures.material.pairs import Pair, first
@@ -118,7 +118,7 @@ class Procedure:
         for judge, answered in zip((*case.judges, *check.beside(case.judge)), found, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
-        return course.controlled(course.looked(check.find(case, *found)))
+        return course.controlled(course.looked(with_example(check.find(case, *found), found)))
 
     def _ask(
         self, course: _Course, subject: Subject, beside: Iterable[Subject], item: Subject | None

@@ -582,12 +582,13 @@ def test_an_answer_that_states_no_score_is_shown_with_what_would_read_it(
     assert 'mode = "binary" in [judges.grader] reads that' in found.reasons[0]
 
 
-def test_of_scores_of_pairs_no_answer_is_shown(opened: Opening, server: Grader) -> None:
-    """A verdict of two scores is made of two answers: the reason names the kind alone."""
+def test_of_scores_of_pairs_one_answer_is_shown(opened: Opening, server: Grader) -> None:
+    """A verdict of two scores is made of two answers: one of them is shown, with the key that reads it."""
     server.rule = lambda _: says(True)
     (found,) = gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
     assert found.status is Status.ERROR
-    assert "it answered" not in found.reasons[0]
+    assert found.reasons[0].count("it answered") == 1
+    assert found.reasons[0].endswith('; mode = "binary" in [judges.grader] reads that')
 
 
 @pytest.mark.parametrize(

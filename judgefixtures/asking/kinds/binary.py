@@ -26,7 +26,7 @@ from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_pro
 from judgefixtures.reading.grades import Grade, Labels, parse_grade
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.reading.verdicts import InvalidKind, Verdict
 
 
 def _stated(table: JudgeTable) -> Labels:
@@ -54,6 +54,23 @@ def written_label(table: JudgeTable, side: int) -> str:
     """
     label = said_label(table, side)
     return json.dumps(label, ensure_ascii=False) if table.verdict == "json" or isinstance(label, bool) else label
+
+
+def asked_grade(table: JudgeTable) -> str:
+    """Return what a judge is asked to answer.
+
+    >>> from judgefixtures.config import judge_table
+    >>> asked_grade(judge_table({"provider": "openai", "model": "m", "mode": "binary"}))
+    '{"verdict": "pass" or "fail", "reason": ...}'
+    """
+    passes, fails = (written_label(table, side) for side in (0, 1))
+    forms = {
+        "json": f'{{"{table.grade_field or GRADE_FIELD}": {passes} or {fails}, "reason": ...}}',
+        "brackets": f"[[{passes}]] or [[{fails}]]",
+        "grade": f'"GRADE: {passes}" or "GRADE: {fails}" on a last line',
+        "word": f"{passes} or {fails}, and nothing else",
+    }
+    return forms[table.verdict]
 
 
 def best_grade(table: JudgeTable) -> Best:
@@ -155,7 +172,7 @@ class Binary(Kind):
             lambda kind, reasoning: Grade(None, "", kind, reasoning=reasoning),
         )
         if grade.invalid is not None and answer.invalid is None:
-            detail = self._unread(answer.text)
+            detail = self._unread(answer, grade.invalid)
         received = received_with(answer, retries, wasted) | {"detail": detail}
         return Reply(verdict_of(grade), self._probability(grade, answer), **received)
 
@@ -165,10 +182,11 @@ class Binary(Kind):
         table = self.table
         return grade_may_stand(table.verdict, table.labels, table.grade_field) if table.logprobs else None
 
-    def _unread(self, text: str) -> str:
+    def _unread(self, answer: Answer, kind: InvalidKind) -> str:
         """Return what an answer that states no grade said, and which key would have it read, if any would."""
         table = self.table
-        return unread(text, hint_for(text, table.verdict, table.labels, table.grade_field), table.heading)
+        hint = hint_for(answer.text, table.verdict, table.labels, table.grade_field)
+        return unread(answer, kind, hint, asked_grade(table), table)
 
     def _probability(self, grade: Grade, answer: Answer) -> Probability | None:
         table = self.table

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from judgefixtures.asking.kinds import Kind
-from judgefixtures.asking.received import Reply, read_answer, received_with
+from judgefixtures.asking.received import Reply, read_answer, received_with, unread
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer
+from judgefixtures.reading.hints import hint_for_choice
 from judgefixtures.reading.probabilities import Probability, probability, reasons_first
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.reading.verdicts import InvalidKind, Verdict, parse_verdict
 
 
 class Pairwise(Kind):
@@ -40,8 +41,16 @@ class Pairwise(Kind):
             lambda text: parse_verdict(text, self.table.notation, ties=ties),
             lambda kind, reasoning: Verdict(None, "", kind, reasoning=reasoning),
         )
+        if verdict.invalid is not None and verdict.invalid != "tie" and answer.invalid is None:
+            detail = self._unread(answer, verdict.invalid)
         received = received_with(answer, retries, wasted) | {"detail": detail}
         return Reply(verdict, self._probability(verdict, answer), **received)
+
+    def _unread(self, answer: Answer, kind: InvalidKind) -> str:
+        """Return what an answer that states no choice said, and which keys would have it read, if any would."""
+        table = self.table
+        asked = '{"selected_response": 1 or 2, "reason": ...}' if table.notation == "json" else "[[A]] or [[B]]"
+        return unread(answer, kind, hint_for_choice(answer.text, table.notation), asked, table)
 
     def _probability(self, verdict: Verdict, answer: Answer) -> Probability | None:
         """Return how sure the judge was of a valid verdict, where it is asked for that and tells it."""

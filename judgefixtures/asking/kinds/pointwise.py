@@ -32,7 +32,7 @@ from judgefixtures.material.pairs import Example, Pair, is_of_examples, share
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage, stated
-from judgefixtures.reading.hints import hint_for_score
+from judgefixtures.reading.hints import hint_for_rating
 from judgefixtures.reading.scores import Scale, Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
@@ -183,13 +183,16 @@ class Rater(Asker[Rating]):
             lambda text: parse_score(text, self.table.notation, self.table.scale),
             lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
         )
-        is_unread = score.invalid is not None and answer.invalid is None
-        shown = self._unread(answer.text) if is_unread else ""
+        shown = self._unread(answer, score.invalid) if score.invalid is not None and answer.invalid is None else ""
         return Rating(score, shown, **received_with(answer, retries, wasted) | {"detail": detail})
 
-    def _unread(self, text: str) -> str:
-        """Return what an answer that states no score said, and which keys would have it read as a grade."""
-        return unread(text, hint_for_score(text, self.table.notation), self.table.heading)
+    def _unread(self, answer: Answer, kind: InvalidKind) -> str:
+        """Return what an answer that states no score said, and which keys would have it read, if any would."""
+        table = self.table
+        hint = hint_for_rating(answer.text, table.notation, table.scale)
+        scale = f"a number of {shown_scale(table.scale)}"
+        asked = f"[[N]], N {scale}" if table.notation == "brackets" else f'{{"score": {scale}, "reason": ...}}'
+        return unread(answer, kind, hint, asked, table)
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
@@ -222,7 +225,7 @@ def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bo
     return Reply(
         verdict,
         scores=scores,
-        detail="; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
+        detail="; ".join(dict.fromkeys(said for rating in both if (said := rating.unread or rating.detail))),
         served_model=first.served_model or second.served_model,
         fingerprint=first.fingerprint or second.fingerprint,
         usage=added_usage(first.usage, second.usage),

@@ -1,4 +1,4 @@
-"""Decisions: what was decided on a swap, as a report of its own after those of the items.
+"""Swap reports: what was decided on a swap, as a report of its own after those of the items.
 
 All comparisons of a swap may pass, or be undecided where that is tolerated, and the decision on it not be an APPROVE:
 whoever counts what failed, in the terminal or in a JUnit file, has to see that.
