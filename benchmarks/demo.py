@@ -2,8 +2,9 @@
 
 python benchmarks/demo.py
 
-The first time Python compiles everything that is imported, as after `uvx` or `pip install --no-compile`: each round has
-a folder of its own for what is compiled. Cores that are busy with other things show as CPU time far below wall time.
+The first time Python compiles all that is imported, as after `uvx` or `pip install --no-compile`, and its own library
+beside it: each round has a folder of its own for what is compiled. Cores that are busy with other things show as CPU
+time far below twice the wall time.
 """
 
 from __future__ import annotations
