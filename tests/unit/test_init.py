@@ -457,7 +457,7 @@ MARGINS = "".join(
     f"{name}_margin = 0.9\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid", "contrast", "rate")
 )
 WALK = {
-    "pairs = 100 ": "control = false\npairs = 20 ",
+    "pairs = 100 ": "control = false\npairs = 30 ",
     "vsr_tolerance = 0.15": "vsr_tolerance = 0.5",
     "score_tolerance = 0.05": "score_tolerance = 0.5",
     "min_accuracy = 0.7": "min_accuracy = 0.1",
@@ -487,7 +487,7 @@ def test_the_printed_commands_walk_from_a_gate_to_a_swap(
     file.write_text(text)
     commands = [shlex.split(line.partition("  #")[0]) for line in done.next if line.startswith("pytest")]
     codes = [int(pytester.runpytest_subprocess(*command[1:]).ret) for command in commands]
-    assert codes == [pytest.ExitCode.NO_TESTS_COLLECTED, 0, 0, 0, 0]
+    assert codes == [0, 0, 0, 0, 0]
 
 
 @pytest.mark.slow
