@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -157,17 +158,19 @@ def restricted(values: Sequence[float], mu0: float) -> float:
     seen = sorted(set(values) | {-1.0, 1.0})
     counts = np.array([list(values).count(value) for value in seen], dtype=float)
     support, n = np.array(seen), len(values)
-    found = optimize.minimize(
-        lambda p: -float(counts @ np.log(np.maximum(p, 1e-300))),
-        np.full(len(seen), 1 / len(seen)),
-        method="SLSQP",
-        bounds=[(1e-12, 1)] * len(seen),
-        options={"maxiter": 2000, "ftol": 1e-14},
-        constraints=[
-            {"type": "eq", "fun": lambda p: p.sum() - 1},
-            {"type": "eq", "fun": lambda p: p @ (support - mu0)},
-        ],
-    )
+    with warnings.catch_warnings():  # of scipy before 1.16: a step out of the bounds, which it takes back
+        warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
+        found = optimize.minimize(
+            lambda p: -float(counts @ np.log(np.maximum(p, 1e-300))),
+            np.full(len(seen), 1 / len(seen)),
+            method="SLSQP",
+            bounds=[(1e-12, 1)] * len(seen),
+            options={"maxiter": 2000, "ftol": 1e-14},
+            constraints=[
+                {"type": "eq", "fun": lambda p: p.sum() - 1},
+                {"type": "eq", "fun": lambda p: p @ (support - mu0)},
+            ],
+        )
     return float((np.mean(values) - mu0) / math.sqrt(found.x @ (support - mu0) ** 2 / n))
 
 
