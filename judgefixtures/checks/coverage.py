@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # What differs between the two sides of a family's contrasts. A cue of the user's own has its name.
 VARIED = {
     "provenance": "who is said to have written a response",
-    "recency": "when it is said to have been written",
+    "recency": "when a response is said to have been written",
     "age": "the author's age",
     "gender": "the author's gender",
     "ethnicity": "the author's ethnicity",
@@ -174,8 +174,8 @@ class _Compared:
         yield f"not compared either: {join_names(self._treatments())}"
         yield self._elsewhere()
         yield (
-            "whether either judge is good enough by itself: the decision does not look at the absolute gates, and a "
-            "candidate may be as wrong, and follow labels as far, as its baseline"
+            "whether either judge is good enough by itself: the decision does not look at the absolute gates, those of "
+            "a judge without its baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
         )
 
     def _open(self) -> str:
@@ -190,9 +190,10 @@ class _Compared:
         if guard is None:
             return "not ruled out: that it follows any label at all, for no contrast was compared"
         of_family = bare(max(each.margin for each in self._named(*SHIFTS) if each.is_of_all))
+        right = [f"; that it is right less often, by less than {bare(each.margin)}" for each in self._named("accuracy")]
         return (
             f"not ruled out: a single contrast on one dataset that is worse by less than {bare(guard)}; a family that "
-            f"is worse by less than {of_family} on average"
+            f"is worse by less than {of_family} on average{''.join(right[:1])}"
         )
 
     def _labels(self) -> list[str]:
@@ -214,10 +215,12 @@ class _Compared:
             yield "how far the order of the responses decides (position)"
 
     def _elsewhere(self) -> str:
-        right = "agrees with people" if self.words is OF_EXAMPLES else "is right"
+        right, known = "is right", "nobody knows the better response"
+        if self.words is OF_EXAMPLES:
+            right, known = "agrees with people", "there is no label"
         if not self._named("accuracy"):
             return f"whether a judge {right}: that was not compared"
-        return f"whether a judge {right} where no {self.words.known} is known, and anything about texts unlike these"
+        return f"whether a judge {right} where {known}, and anything about texts unlike these"
 
     @property
     def omitted(self) -> str:
@@ -236,7 +239,7 @@ def varied(family: str) -> str:
     """Return what differs between the sides of a family's contrasts, with its name.
 
     >>> varied("recency"), varied("brand")
-    ('when it is said to have been written (recency)', 'the label brand')
+    ('when a response is said to have been written (recency)', 'the label brand')
     """
     said = VARIED.get(family, f"the label {family}")
     return said if family in said else f"{said} ({family})"

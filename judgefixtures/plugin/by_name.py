@@ -99,15 +99,14 @@ class ByName:
         marks = {kind.mark for kind in REGISTRY}
         if any(word in marks for word in wanted(typed["markexpr"] or "")):
             return True
-        return any(word in marks or self._is_of_judges(word) for word in wanted((typed["keyword"] or "").lower()))
+        return any(word in marks or self._is_known(word) for word in wanted((typed["keyword"] or "").lower()))
 
-    def _is_of_judges(self, word: str) -> bool:
+    def _is_known(self, word: str) -> bool:
         """Return whether a word of -k is a family, a contrast or a check: `recency`, `expert-llm`, `accuracy`."""
         from judgefixtures.material.contrasts import OTHER_FAMILIES
         from judgefixtures.material.cues import FAMILIES
 
-        own = self._table.get("cues")
-        families = {**FAMILIES, **(own if isinstance(own, dict) else {})}
+        families = {**FAMILIES, **_tables_in(self._table.get("cues"))}
         known = {*families, *OTHER_FAMILIES, *WORDS, *(kind.name for kind in ALONE)}
         word = word.removeprefix("test_")
         first, *labels = word.split("-")
@@ -160,8 +159,8 @@ class ByName:
         except ValueError:  # a run that names judges says what is wrong
             return {"collect": "named"} if NAMED.search(text) else {}
         if file.name == "pyproject.toml" or {*held} == {"tool"}:
-            held = held.get("tool", {}).get("judgefixtures", {})
-        return held if isinstance(held, dict) else {}
+            held = _tables_in(_tables_in(held).get("tool")).get("judgefixtures", {})
+        return held
 
 
 BY_NAME = pytest.StashKey[ByName]()
@@ -186,6 +185,12 @@ def wanted(expression: str) -> Iterator[str]:
             if unwanted == negated:
                 yield token
             negated = False
+
+
+def _tables_in(value: Any) -> dict[str, dict[str, Any]]:
+    """Return what a table holds that is a table; nothing of any other value."""
+    held = value.items() if isinstance(value, dict) else ()
+    return {name: table for name, table in held if isinstance(table, dict)}
 
 
 def _is_of_judge(made: Any) -> bool:

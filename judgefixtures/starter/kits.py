@@ -85,7 +85,7 @@ KITS: Mapping[str, Kit] = {
         Path("data", "pairs.jsonl"),
         '-k "cue or accuracy"',
         "simulated-pointwise-faithful",
-        modules=tuple(name for name in MODULES if name not in ("position", "agreement", "plan", "framing")),
+        modules=tuple(name for name in MODULES if name not in ("position", "plan")),
     ),
 }
 PROVIDERS: Mapping[str, Reached] = {

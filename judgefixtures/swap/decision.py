@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import itemgetter
+from typing import Any
 
 from judgefixtures.config import SwapTable
 from judgefixtures.material.diction import Wording
@@ -123,7 +124,7 @@ class _Tested:
     words: Wording
     hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
-    def failed(self, shown: Mapping[str, Estimate]) -> _Tested:
+    def failed(self, shown: Mapping[str, Any]) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
         component = replace(self.component, status=Status.FAIL, **shown)
         return replace(self, component=replace(component, message=component_line(component, self.scores, self.words)))
@@ -310,7 +311,7 @@ class _Comparison:
             return Status.PASS
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
-    def shown(self, kind: Kind, scores: Scores) -> Mapping[str, Estimate]:
+    def shown(self, kind: Kind, scores: Scores) -> Mapping[str, Any]:
         """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
 
         Beside it what each judge does by itself, where intervals are asked for.

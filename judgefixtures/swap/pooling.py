@@ -222,7 +222,8 @@ class Pool:
 
         every = list(found)
         rows = np.array([self.rows[dataset, pair] for dataset, pair, *_ in every], dtype=np.int64)
-        ours, theirs = (np.array([round(4 * each[judge]) for each in every], dtype=np.int64) for judge in (2, 3))
+        ours = np.array([round(4 * share) for _, _, share, _ in every], dtype=np.int64)
+        theirs = np.array([round(4 * share) for _, _, _, share in every], dtype=np.int64)
         return self.averaged([(rows, Both(ours, theirs), 4)])
 
     def averaged(self, parts: Iterable[Part], moves: Sequence[Moves] = ()) -> Scores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -416,6 +417,77 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, what: str) ->
 
 
 # --- pytest in that repository ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "folder"),
+    [
+        ("", "tests"),
+        (
+            '[tool.pytest.ini_options]\ntestpaths = ["tests"]\naddopts = ["--strict-markers", "--strict-config"]\n',
+            "tests",
+        ),
+        ('[tool.pytest.ini_options]\npythonpath = ["src"]\naddopts = ["--import-mode=importlib"]\n', "tests/unit"),
+    ],
+    ids=["plain", "strict", "src"],
+)
+@pytest.mark.sampled(1)
+def test_its_own_pytest_gives_what_it_gave(pytester: pytest.Pytester, settings: str, folder: str) -> None:
+    """Before and after init five tests pass, one fails and one is skipped, in the same order: a line more is all."""
+    pytester.makepyprojecttoml(settings)
+    (pytester.path / folder).mkdir(parents=True)
+    (pytester.path / "src").mkdir()
+    (pytester.path / "src" / "ours.py").write_text("ANSWER = 42\n")
+    for number in range(5):
+        (pytester.path / folder / f"test_own_{number}.py").write_text(f"def test_own(): assert {number} < 5\n")
+    (pytester.path / folder / "test_recency.py").write_text("def test_recency_of_cache(): assert 0\n")
+    (pytester.path / folder / "test_skipped.py").write_text("import pytest\n\ndef test_it(): pytest.skip('no')\n")
+
+    def outcome() -> tuple[int, list[str]]:
+        result = pytester.runpytest_inprocess("-v", "-p", "no:cacheprovider")
+        result.assert_outcomes(passed=5, failed=1, skipped=1)
+        return int(result.ret), [line for line in result.outlines if "::" in line]
+
+    before = outcome()
+    start(pytester.path)
+    assert outcome() == before
+
+
+MARGINS = "".join(
+    f"{name}_margin = 0.9\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid", "contrast", "rate")
+)
+WALK = {
+    "pairs = 100 ": "control = false\npairs = 20 ",
+    "vsr_tolerance = 0.15": "vsr_tolerance = 0.5",
+    "score_tolerance = 0.05": "score_tolerance = 0.5",
+    "min_accuracy = 0.7": "min_accuracy = 0.1",
+    "# [tool.judgefixtures.judges.candidate] ": "[tool.judgefixtures.judges.candidate] ",
+    '# extends = "production"': 'extends = "production"',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "provider"), [("pairwise", "openai"), ("binary", "google"), ("pointwise", "anthropic")]
+)
+def test_the_printed_commands_walk_from_a_gate_to_a_swap(
+    pytester: pytest.Pytester, server: SimulatorServer, mode: str, provider: str
+) -> None:
+    """The lines of init, as they are printed, and with them alone: what is to be asked, a gate, and a swap of equals."""
+    done = start(pytester.path, mode, provider)
+    file = pytester.path / "pyproject.toml"
+    text = file.read_text()
+    if "[tool.judgefixtures.swap]" not in text:
+        text += "\n[tool.judgefixtures.swap]\n"
+    text = text.replace("[tool.judgefixtures.swap]\n", f"[tool.judgefixtures.swap]\n{MARGINS}")
+    text = re.sub(r'^model = ".*"', f'model = "{KITS[mode].simulated}"', text, count=1, flags=re.M)
+    text = re.sub(r"^# (base_url = .*)", r"\1", text, count=1, flags=re.M).replace("http://127.0.0.1:8080", server.url)
+    for there, instead in WALK.items():
+        text = text.replace(there, instead, 1)
+    file.write_text(text)
+    commands = [shlex.split(line.partition("  #")[0]) for line in done.next if line.startswith("pytest")]
+    codes = [int(pytester.runpytest_subprocess(*command[1:]).ret) for command in commands]
+    assert codes == [pytest.ExitCode.NO_TESTS_COLLECTED, 0, 0, 0, 0]
 
 
 @pytest.mark.slow

@@ -117,7 +117,8 @@ class Ran:
         printed, decided = self.said.partition("\ndecision: ")[2].splitlines(), self.report["decision"]
         assert printed[0] == decided["status"]
         if decided["reasons"]:
-            said = [line.strip() for line in printed[1:3]]  # which judges fail their control comes first
+            # Which judges fail their control, what it covers and what it does not come first.
+            said = [line.strip() for line in printed[1:5]]
             assert decided["reasons"][0] in said or len(self.report["decisions"]) > 1
         return printed[0], decided["reasons"]
 
