@@ -7,7 +7,7 @@ whoever counts what failed, in the terminal or in a JUnit file, has to see that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -92,12 +92,12 @@ def _reports(
             keywords={name: 1},
             outcome="failed" if failed else "passed",
             longrepr=failure if failed else None,
-            when=when,  # type: ignore[arg-type]
+            when=when,
             user_properties=told,
         )
 
 
-def _failure(text: str, title: str) -> object:
+def _failure(text: str, title: str) -> Any:
     """Return a failure as pytest shows that of an item which says the same; `title` is who it is about."""
     try:
         raise pytest.fail.Exception(presentable(text), pytrace=False)

@@ -273,6 +273,18 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> N
         assert "follow the number of paragraphs as well as" in (ran.folder / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("expires", ["2099-12-31", "2020-01-31"])
+def test_nobody_answers_for_a_judge_that_does_not_read(project: Controlled, expires: str) -> None:
+    """A waiver of a contrast covers what was measured of it: an item whose judge fails its control fails all the same."""
+    waiver = f'contrast = "recency-new-old"\nowner = "us"\nreason = "known"\nexpires = {expires}\n'
+    project.configure(more=f"[[waivers]]\n{waiver}{WIDE}".replace("[[waivers]]", "[[tool.judgefixtures.waivers]]"))
+    ran = project.run("--judge", "first", "test_recency.py", "--judge-report", "report")
+    assert (ran.ret, ran.parseoutcomes()) == (1, {"failed": 1})
+    (row,) = ran.report["contrasts"]
+    assert (row["status"], row["waived"]) == ("FAIL", None)
+    assert [part["part"] for part in row["decided_by"]] == ["control"]
+
+
 @pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("judge", readers.COUNTED)
