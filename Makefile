@@ -83,7 +83,7 @@ record-paper: $(READY)  ## the paper's experiment, with two API keys and the hub
 
 # Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/paper.md.
 paper: $(READY)  ## the paper's tables and its figure, from the recordings (INTO=folder, ARGS="--judge NAME")
-	$(RUN) python -m judgefixtures paper --into $(INTO) $(ARGS)
+	$(RUN) judgefixtures paper --into $(INTO) $(ARGS)
 
 bench: $(READY)  ## replay, recording and start-up, as ratios measured in one run (needs the package cassetter, installed here)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[bench]'

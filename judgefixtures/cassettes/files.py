@@ -409,7 +409,7 @@ def atomic_write(path: Path, content: bytes) -> None:
 
 def merge_command(path: Path) -> str:
     """Return the command that joins the two versions in a file."""
-    return f"python -m judgefixtures cassettes merge {path}"
+    return f"judgefixtures cassettes merge {path}"
 
 
 def refuse_merge_marks(path: Path, content: bytes) -> None:

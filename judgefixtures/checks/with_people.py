@@ -336,7 +336,7 @@ def _diagnosis(row: AgreementRow, measured: Agreement, parts: Sequence[Part], un
         lines.append(f"  {several(row.invalid, 'grade')} could not be read, which counts as wrong.")
     if row.status == Status.INCONCLUSIVE and unlabelled:
         told = f"{several(unlabelled, 'example')} {'has' if unlabelled == 1 else 'have'} none"
-        lines.append(f"  For more labels ({told}): python -m judgefixtures label {row.dataset} --by NAME")
+        lines.append(f"  For more labels ({told}): judgefixtures label {row.dataset} --by NAME")
     elif row.status == Status.INCONCLUSIVE:
         lines.append(
             f"  Every example that was asked about has a label: more labels take more examples of {row.dataset}."

@@ -254,7 +254,7 @@ def read_imported(path: Path) -> Imported:
     return Imported(head["judge"], head["dataset"], head["logs"], answers)
 
 
-AGAIN = "Restore it, or import the log again (python -m judgefixtures import)."
+AGAIN = "Restore it, or import the log again (judgefixtures import)."
 
 
 def _head(fields: Any) -> dict[str, Any]:
@@ -315,7 +315,7 @@ class Imports:
                 others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
                 raise JudgeFixturesError(
                     f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
-                    f"{others} them: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
+                    f"{others} them: judgefixtures import FILE --judge {judge} --dataset {dataset}"
                 )
             found = read_imported(path)
             if (found.judge, found.dataset) != key:

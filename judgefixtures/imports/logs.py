@@ -1,4 +1,4 @@
-"""Logs to imported answers: what `python -m judgefixtures import` reads, checks and writes.
+"""Logs to imported answers: what `judgefixtures import` reads, checks and writes.
 
 A row of a log is one answer of a judge about one pair, or one example: formats.py reads the files, entries.py the rows,
 recognised.py tells what they hold, and matching.py what they are about.

@@ -1,6 +1,6 @@
 """What the paper published: numbers of arXiv 2509.26072, read from data/silent-judge.toml. Nothing is measured here.
 
-The simulated judges answer by these rates, and `python -m judgefixtures paper` holds recordings beside them.
+The simulated judges answer by these rates, and `judgefixtures paper` holds recordings beside them.
 """
 
 from __future__ import annotations

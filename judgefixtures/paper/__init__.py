@@ -1,4 +1,4 @@
-"""The paper's tables and figure from recordings: `python -m judgefixtures paper`, `make paper`.
+"""The paper's tables and figure from recordings: `judgefixtures paper`, `make paper`.
 
 replication: the paper's contrasts of some judges, each beside what was published of it. markdown: those as a page, with
 the text of page.md.jinja. figure: Figure 1, by matplotlib, which is imported nowhere else. Here both become files.

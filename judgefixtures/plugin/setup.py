@@ -170,7 +170,7 @@ class Setup:
             raise JudgeFixturesError(
                 f"--judge-record {self.options.judge_record} has nobody to ask: {who} "
                 'imported (provider = "imported"). Leave --judge-record out, or import a log that has more answers: '
-                "python -m judgefixtures import FILE --judge NAME"
+                "judgefixtures import FILE --judge NAME"
             )
 
     def _stop(self) -> Interruption:

@@ -98,7 +98,7 @@ def read_labels(file: Path, source: Source) -> tuple[Given, ...]:
 def label_command(source: Source, rater: str) -> str:
     """Return the command that shows a person the examples of a dataset."""
     what = source.name if source.heading or source.path is None else str(source.path)
-    return f"python -m judgefixtures label {quoted(what)} --by {quoted(rater)}"
+    return f"judgefixtures label {quoted(what)} --by {quoted(rater)}"
 
 
 class Beside:

@@ -167,7 +167,7 @@ def test_no_file_at_all_is_an_error(data: Path) -> None:
     """Where labels are wanted and nobody labelled, it is said how one does."""
     said = refused(data)
     assert "no file answers.labels.NAME.jsonl lies beside" in said
-    assert "python -m judgefixtures label" in said
+    assert "judgefixtures label" in said
 
 
 def test_another_dataset_s_labels_are_not_taken(data: Path, say: Said) -> None:

@@ -405,7 +405,7 @@ def test_an_unresolved_merge_is_an_error(path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(CassetteError) as caught:
             CassetteFile(path)
-        for word in (f"{path}:{line} ", "merge", f"python -m judgefixtures cassettes merge {path}"):
+        for word in (f"{path}:{line} ", "merge", f"judgefixtures cassettes merge {path}"):
             assert word in str(caught.value)
 
 
@@ -417,7 +417,7 @@ def test_two_answers_to_one_question_are_an_error(path: Path) -> None:
     path.write_bytes(lines + row(2, body=b'"b"').line())
     with pytest.raises(CassetteError) as caught:
         CassetteFile(path)
-    for word in (f"{path}:4 ", "line 3", f"python -m judgefixtures cassettes merge {path}"):
+    for word in (f"{path}:4 ", "line 3", f"judgefixtures cassettes merge {path}"):
         assert word in str(caught.value)
 
 
@@ -1525,7 +1525,7 @@ def test_two_people_can_record_different_conditions(tmp_path: Path) -> None:
 
 # --- joining two branches' recordings ---------------------------------------------------------------------
 
-MERGE = "python -m judgefixtures cassettes merge"
+MERGE = "judgefixtures cassettes merge"
 
 
 def recorded_on_branches(folder: Path, base: Sequence[Pair], change: Callable[[Path], None]) -> Repository:

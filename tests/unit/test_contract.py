@@ -229,7 +229,7 @@ def commands(capsys: pytest.CaptureFixture[str], *above: str) -> Iterator[tuple[
 
 def test_every_command_and_its_options_stand_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Each command has a heading, and a table with its options and no other."""
-    there = [heading for heading in SECTIONS if heading.startswith("`python -m judgefixtures")]
+    there = [heading for heading in SECTIONS if heading.startswith("`judgefixtures")]
     headings = {tuple(heading.strip("`").replace(".", " ").split()[3:]): heading for heading in there}
     faults = differences("commands", map(" ".join, headings), map(" ".join, [*commands(capsys), ("simulator",), ()]))
     for command, heading in headings.items():

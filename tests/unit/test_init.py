@@ -591,7 +591,7 @@ def test_a_missing_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.whole
 def test_it_runs_as_a_module(tmp_path: Path) -> None:
-    """`python -m judgefixtures init` works in the folder that it is called in, and imports nothing heavy."""
+    """`judgefixtures init` works in the folder that it is called in, and imports nothing heavy."""
     code = (
         "import runpy, sys; sys.argv = ['judgefixtures', 'init']\n"
         "try: runpy.run_module('judgefixtures', run_name='__main__')\n"

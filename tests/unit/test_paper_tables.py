@@ -177,7 +177,7 @@ def test_no_number_stands_without_its_interval_and_its_pairs(shipped: Paper) -> 
 def test_the_command_writes_the_page_and_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`python -m judgefixtures paper` ends with 0 in a clone, names its three files, and asks nobody."""
+    """`judgefixtures paper` ends with 0 in a clone, names its three files, and asks nobody."""
     monkeypatch.chdir(REPOSITORY)
     assert main(["paper", "--into", str(tmp_path)]) == 0
     shown = capsys.readouterr()

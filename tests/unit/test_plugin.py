@@ -1093,7 +1093,7 @@ def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, 
     refused(
         project.run("-k", "recency", "--judge-record", mode),
         f"{recency_of(project)}:2 ",
-        f"python -m judgefixtures cassettes merge {recency_of(project)}",
+        f"judgefixtures cassettes merge {recency_of(project)}",
     )
     assert server.requests == 0
     assert recency_of(project).read_text() == marked

@@ -336,7 +336,7 @@ def test_labels_are_asked_for_where_they_lack(unlabelled: int, says: str) -> Non
     """The command of the labelling page stands there only where an example has no label."""
     said = found(table(44, 6, 6, 44) + [(None, 1)] * unlabelled, min_kappa=0.7).text
     assert says in said
-    assert ("python -m judgefixtures label own --by NAME" in said) == bool(unlabelled)
+    assert ("judgefixtures label own --by NAME" in said) == bool(unlabelled)
 
 
 def test_grades_that_nobody_can_read_are_no_disagreement() -> None:

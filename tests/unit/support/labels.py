@@ -72,7 +72,7 @@ class Client:
 
 @dataclass
 class Started:
-    """A running `python -m judgefixtures label`."""
+    """A running `judgefixtures label`."""
 
     process: subprocess.Popen[str]
     client: Client
