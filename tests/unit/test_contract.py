@@ -50,6 +50,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 SECTIONS = sections(PAGE.read_text(encoding="utf-8"))
+COMMAND = re.compile(r"`(judgefixtures[ `]|python -m judgefixtures\.)")  # how the heading of a command begins
 
 
 def named(heading: str) -> list[str]:
@@ -177,7 +178,7 @@ def test_every_field_of_a_report_stands_there(reports: tuple[Path, ...]) -> None
         seen.setdefault(heading, set()).update(fields(row, known.get(heading, set())))
     files = Path(judgefixtures.__file__).parent.rglob("*.py")
     code = set(re.findall(r"\w+", "".join(path.read_text(encoding="utf-8") for path in files)))
-    headings = {heading for heading in known if not heading.startswith("python")}
+    headings = {heading for heading in known if not COMMAND.match(f"`{heading}`")}
     assert headings == set(seen)
     faults = []
     for heading in sorted(headings):
@@ -229,8 +230,10 @@ def commands(capsys: pytest.CaptureFixture[str], *above: str) -> Iterator[tuple[
 
 def test_every_command_and_its_options_stand_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Each command has a heading, and a table with its options and no other."""
-    there = [heading for heading in SECTIONS if heading.startswith("`judgefixtures")]
-    headings = {tuple(heading.strip("`").replace(".", " ").split()[3:]): heading for heading in there}
+    there = [heading for heading in SECTIONS if COMMAND.match(heading)]
+    headings = {
+        tuple(re.split(r"[ .]", heading.strip("`").removeprefix("python -m "))[1:]): heading for heading in there
+    }
     faults = differences("commands", map(" ".join, headings), map(" ".join, [*commands(capsys), ("simulator",), ()]))
     for command, heading in headings.items():
         options = re.findall(r"^  (--[a-z-]+)", helped(capsys, *command), re.M)
