@@ -22,6 +22,7 @@ FLIPS = (0.05, 0.10)  # of the verdicts change between two runs, where the basel
 SIZES = (25, 50, 100, 200, 300, 400)
 NOTHING = Cost(0, 0, 0, 0.0)
 REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 --judge-record missing measures them"
+UNREPEATED = "not measured: nobody can ask {judge} a second time"
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
 OF_LABELS = "in accuracy, TPR, TNR and pass rate"
@@ -50,7 +51,8 @@ def prospects(
         for rate in (FLIPS if level is None else (level,))
     ]
     levels = " / ".join(bare(each) for each in DISCORDANCES)
-    repeats = REPEATS.format(command=run.options.command, judge=baseline)
+    unknown = REPEATS if run.judge(baseline).kind.is_asked else UNREPEATED
+    repeats = unknown.format(command=run.options.command, judge=baseline)
     said = repeats if level is None else "as by the baseline's repeats"
     lines = [
         f"what to expect of {judge} against {baseline}: chances where equal judges disagree in being right on {levels} "

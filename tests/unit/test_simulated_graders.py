@@ -655,8 +655,9 @@ def test_what_was_planted_is_reported(server: SimulatorServer, tmp_path: Path, s
 @pytest.mark.usefixtures("quick_and_alone")
 @pytest.mark.parametrize("name", ["all-pass", "all-fail", "coin", *COUNTING])
 def test_who_does_not_read_gets_no_pass(server: SimulatorServer, tmp_path: Path, name: str) -> None:
-    """Whoever goes by nothing, by chance or by a count fails the control, and nothing about it is a PASS."""
+    """Whoever goes by nothing, by chance or by a count fails the control, and everything about it is a FAIL by that."""
     checks = ("recency-new-old", "provenance-expert-unknown", "verbosity-padded", "attack-plea", "placebo-listed-shown")
     found = gated(server, tmp_path, "openai", f"simulated-grader-{name}", *checks)
-    assert {each.status for each in found} == {Status.ERROR}
+    assert {each.status for each in found} == {Status.FAIL}
+    assert {part.name for each in found for part in each.decided_by} == {"control"}
     assert all("control" in each.reasons[0] for each in found)
