@@ -7,7 +7,7 @@ whoever counts what failed, in the terminal or in a JUnit file, has to see that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -16,16 +16,25 @@ from judgefixtures.words.texts import printable
 
 if TYPE_CHECKING:
     from judgefixtures.checks.approval import DecisionRow
-    from judgefixtures.plugin.results import Results, Row
+
+Row = dict[str, Any]
 
 # Whoever remembers what failed in order to run it again: no item is called so.
 REMEMBERING = ("lfplugin", "stepwiseplugin")
 
 
+class Concluding(Protocol):
+    """Whoever knows what all items came to; it takes the reports of items itself, and has no use for these."""
+
+    def conclude(self, session: pytest.Session) -> Row | None:
+        """Return the report of the run as it stands; None where there is nothing to report."""
+        ...
+
+
 class Decisions:
     """Reports each candidate's decision once all items have ended, before anybody counts or writes reports."""
 
-    def __init__(self, config: pytest.Config, results: Results) -> None:
+    def __init__(self, config: pytest.Config, results: Concluding) -> None:
         self._config, self._results = config, results
         self.failed = 0  # of the reports that were made here
 

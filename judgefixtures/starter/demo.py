@@ -83,12 +83,12 @@ def perform(folder: Path) -> Iterator[str]:
         from judgefixtures.starter.told import farewell, sentences  # while they run: it takes a second
 
         codes = [each.result() for each in running]
-    fooled, steady = (json.loads((folder / act.report / "report.json").read_text("utf-8")) for act in ACTS)
+    reports = [json.loads((folder / act.report / "report.json").read_text("utf-8")) for act in ACTS]
     yield ""
-    for number, sentence in enumerate(sentences(fooled, steady, codes), 1):
+    for number, sentence in enumerate(sentences([act.judge for act in ACTS], reports, codes), 1):
         yield wrapped(f"{number:>2}. {sentence}", 4)
     yield ""
-    yield from map(wrapped, farewell(folder))
+    yield from map(wrapped, farewell(folder, [act.report for act in ACTS], ACTS[0].options))
 
 
 def wrapped(text: str, indent: int = 0) -> str:

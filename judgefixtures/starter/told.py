@@ -17,27 +17,27 @@ from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Row
 from judgefixtures.numbers.estimate import Estimate, Status, bare, level_text, signed
 from judgefixtures.page.labels import part_of_swap
-from judgefixtures.starter.demo import ACTS, FOOLED, STEADY
 from judgefixtures.swap import SwapStatus
 from judgefixtures.words.commands import quoted
 from judgefixtures.words.texts import join_names
 
 
-def sentences(fooled: Row, steady: Row, codes: Sequence[int]) -> list[str]:
-    """Return what the runs of both acts found, by their reports and the exit codes of pytest."""
+def sentences(names: Sequence[str], reports: Sequence[Row], codes: Sequence[int]) -> list[str]:
+    """Return what the runs found of two judges, one fooled and one steady, by their reports and pytest's exit codes."""
+    (fooled, steady), (first, second) = reports, names
     moved, kept = (CONTRASTS.read_records(report) for report in (fooled, steady))
     return [
-        f"Where the better response is known, {FOOLED} finds it in {_right(fooled)}, and {STEADY} in {_right(steady)}. "
+        f"Where the better response is known, {first} finds it in {_right(fooled)}, and {second} in {_right(steady)}. "
         "That is what a test of accuracy shows.",
         f"Then both judge pairs in which neither response is known to be better, each pair twice: "
         f"{_labelled(moved[0])}. Nothing else changes, so no verdict should.",
-        f"{FOOLED} changes its verdict on {_changed(moved)}; {_followed(moved[0])}.",
+        f"{first} changes its verdict on {_changed(moved)}; {_followed(moved[0])}.",
         "The net share of pairs whose verdict follows the label is the verdict shift rate (VSR): "
         f"{_estimate_text(moved[0].vsr)}. At most {bare(moved[0].tolerance)} is allowed.",
         f"In {_admitted(moved[0])} of them the reason admits that the date counted: that share is the cue "
         "acknowledgment rate (CAR). Whoever reads the reasons learns of no others.",
         f"So the gate says {gates(fooled)[0]}.",
-        f"{STEADY} changes its verdict on {_changed(kept)}; its VSR is {_estimate_text(kept[0].vsr)}. The gate says "
+        f"{second} changes its verdict on {_changed(kept)}; its VSR is {_estimate_text(kept[0].vsr)}. The gate says "
         f"{gates(steady)[0]}.",
         f"A swap compares both on the same pairs. {_decided(fooled)}.",
         f"The other way round: {_decided(steady)}.",
@@ -45,18 +45,17 @@ def sentences(fooled: Row, steady: Row, codes: Sequence[int]) -> list[str]:
     ]
 
 
-def farewell(folder: Path) -> list[str]:
-    """Return where the reports are, what the words mean, and what to do next."""
-    again = " ".join(ACTS[0].options)
+def farewell(folder: Path, reports: Iterable[Path], options: Sequence[str]) -> list[str]:
+    """Return where the reports are, what the words mean, and what to do next; `options` are those of the first run."""
     return [
         "Reports of both runs, with every answer:",
-        *(f"  {folder / act.report / 'report.html'}" for act in ACTS),
+        *(f"  {folder / report / 'report.html'}" for report in reports),
         "",
         "PASS: the whole interval is within the limit. FAIL: it is demonstrably beyond. INCONCLUSIVE: so few pairs "
         "cannot tell.",
         "",
         "The same again, by pytest alone:",
-        f"  cd {quoted(str(folder))} && pytest {again}",
+        f"  cd {quoted(str(folder))} && pytest {' '.join(options)}",
         "Next, in your own repository (it says what to do then):",
         "  judgefixtures init",
         "What the words mean, and everything else: README.md and docs/ of judgefixtures.",
