@@ -134,11 +134,11 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
         "other wordings of the prompt",
         "(position)",
         "where nobody knows the better response",
-        "does not look at the absolute gates",
+        "does not look at the limits that a judge is held to without a baseline",
     ):
         assert words in leaves_out
     assert "framing" not in leaves_out  # no judge of pairs is asked about it
-    assert "recency" not in leaves_out
+    assert "when a response is said to have been written" not in leaves_out
 
 
 @pytest.mark.parametrize("status", ["REJECT", "INCONCLUSIVE"])
@@ -198,7 +198,8 @@ ORDER = (
     "The parts that decide",
     "The guards: single contrasts and datasets",
     "The reasons, as the terminal says them",
-    "Decided, for the swap or against it, by:",
+    "is what the rule says; the signature is yours: I have read what it does not cover.",
+    "Signed for / against:",
 )
 
 
@@ -223,7 +224,7 @@ def test_the_page_begins_with_what_is_to_be_signed(status: str) -> None:
     assert main.index('aria-labelledby="swap"') < main.index('aria-labelledby="judges"')
     assert html.index('<p class="lead">') < html.index('aria-labelledby="swap"')
     guards = part[found[4] : found[5]]
-    assert guards.count("recency-new-old on close") == 2  # abs(VSR), unadmitted shift
+    assert guards.count("recency-new-old on close") == 1  # no reason admits anything: unadmitted shift is the same
 
 
 def test_the_page_shows_whose_difference_a_number_is() -> None:
@@ -254,11 +255,12 @@ def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
             "What it does not cover:",
             "|  | result | new | old (baseline) | pairs | measured | interval | allowed |",
             "Single contrasts and datasets:",
-            "Decided, for the swap or against it, by:",
+            f"{status} is what the rule says; the signature is yours: I have read what it does not cover.",
+            "Signed for / against:",
         )
     ]
     assert found == sorted(found)
-    assert said.splitlines()[-1].startswith("Decided, for the swap or against it, by: ____")
+    assert said.splitlines()[-1].startswith("Signed for / against: ____")
 
 
 def test_the_terminal_says_it_in_two_lines() -> None:
