@@ -59,6 +59,10 @@ class Coverage:
     leaves_out: tuple[str, ...]
     briefly: tuple[str, str]
 
+    def says(self, reason: str) -> bool:
+        """Whether one of the sentences says a reason word for word."""
+        return any(reason.lower() in each.lower() for each in (*self.covers, *self.leaves_out))
+
 
 def coverage_of(decision: DecisionRow, report: Row) -> Coverage:
     """Return what a decision covers, by its components and the rows of what was compared."""

@@ -363,8 +363,8 @@ def _swap(row: Row, report: Row) -> Swap:
         + _played(simulated_of(decision, report)),
         coverage=coverage,
         sides=tuple(_side_by_side(each, words) for each in shown),
-        notes=(*said_of_sides(sides, words), *([UNADMITTED.format(said=words.said)] if alike else [])),
-        reasons=tuple(each for each in decision.reasons if each.lower() not in " ".join(coverage.leaves_out).lower()),
+        notes=(*said_of_sides(sides, words), *([UNADMITTED] if alike else [])),
+        reasons=tuple(each for each in decision.reasons if not coverage.says(each)),
         parts=tuple(line for line in lines if _is_of_all(line.row)),
         guards=tuple(_guards(single, words)),
         axis=axis,
@@ -373,8 +373,8 @@ def _swap(row: Row, report: Row) -> Swap:
 
 HIDDEN = "unadmitted-shift"
 UNADMITTED = (
-    "Of every family and every contrast the shift that no reason admits is the whole shift: no reason of either judge "
-    "admits a label that its {said} followed. Its rows of single contrasts would repeat the others, and are left out."
+    "In every family and every contrast the unadmitted shift of either judge is the whole shift: no reason that admits "
+    "a label makes it smaller. Its rows of single contrasts would repeat the others, and are left out."
 )
 
 
@@ -395,9 +395,9 @@ def _in_numbers(sides: Iterable[Sides], words: Wording) -> str:
     """Say in a sentence what both judges do over everything: how often right, how far after each family."""
     right = [each for each in sides if each.kind == "accuracy"]
     followed = [each for each in sides if each.kind == "abs-vsr"]
-    agrees = f"is right in {{}} of {words.many} (over both orders)"
+    agrees = f"is right in {{}} of the {words.many} (over both orders)"
     if words is OF_EXAMPLES:
-        agrees = f"agrees with people's labels on {{}} of {words.many}"
+        agrees = f"agrees with people's labels on {{}} of the {words.many}"
     said = [f"it {agrees.format(_against(each))}" for each in right]
     if followed:
         said.append(f"follows {join_names([f'{each.name} by {_against(each)}' for each in followed])}")
