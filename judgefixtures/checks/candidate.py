@@ -16,7 +16,9 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
+from judgefixtures.checks.columns import sides_of_contrast
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
+from judgefixtures.checks.plain import Sentences
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.treatment import attacked
 from judgefixtures.checks.with_people import label_counts, labelled, need_of_a_class
@@ -50,7 +52,10 @@ REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRow(OfSwap):
-    """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy."""
+    """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy.
+
+    The first row of a contrast says what its arms are, as that of a gate does.
+    """
 
     place: ClassVar[str] = "swap"
     contrast: str | None = None
@@ -65,6 +70,11 @@ class SwapRow(OfSwap):
     p_fail_holm: float | None = None
     status: str = Status.ERROR
     message: str = ""
+    x: str = where_any("")
+    y: str = where_any("")
+    arms: tuple[tuple[str | int, ...], ...] = where_any(())
+    sentences: Sentences | None = where_any()
+    outcome: str = where_any("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,10 +270,14 @@ class SwapCheck(Check):
         differing = _differences(planned, ours, theirs)
         status = worst(*(each.status for each in components), *([Status.INCONCLUSIVE] if lacking else []))
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
+        sides = sides_of_contrast(self.contrast) if self.contrast else {}
         rows = (
             *(
-                SwapRow.copied(each, each.estimate, planned, quantity=self._quantity(each), p=each.p_pass)
-                for each in components
+                SwapRow.copied(
+                    *(each, each.estimate, planned),
+                    **{"quantity": self._quantity(each), "p": each.p_pass, **({} if number else sides)},
+                )
+                for number, each in enumerate(components)
             ),
             *(SwapRow.copied(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in shown),
         )

@@ -211,18 +211,15 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
 
 def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
     """Return the row of what was asked of whom, and what both arms are, nothing of it measured."""
+    both = sides_of_contrast(contrast)
+    return ContrastRow(judge=judge, dataset=dataset, family=contrast.family, contrast=contrast.id, **both)
+
+
+def sides_of_contrast(contrast: Contrast) -> dict[str, Any]:
+    """Return the columns that say what both arms are: their labels, conditions and sentences, and what is counted."""
     x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.labels
-    return ContrastRow(
-        judge=judge,
-        dataset=dataset,
-        family=contrast.family,
-        contrast=contrast.id,
-        x=x,
-        y=y,
-        arms=tuple((condition.name, repeat) for condition, repeat in contrast.arms),
-        sentences=sentences_of(contrast),
-        outcome=contrast.outcome,
-    )
+    arms = tuple((condition.name, repeat) for condition, repeat in contrast.arms)
+    return {"x": x, "y": y, "arms": arms, "sentences": sentences_of(contrast), "outcome": contrast.outcome}
 
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:

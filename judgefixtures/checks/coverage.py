@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from judgefixtures.checks.accuracy import SIDE_BY_SIDE
 from judgefixtures.checks.candidate import SwapRow
-from judgefixtures.checks.control import CONTROLS
+from judgefixtures.checks.control import CONTROLS, Control
 from judgefixtures.checks.plain import EDITED
 from judgefixtures.findings import Row
 from judgefixtures.material.cues import FAMILIES, PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.numbers.estimate import Estimate, Status, bare, several
+from judgefixtures.providers import PROVIDERS, record_of
 from judgefixtures.swap.components import SwapStatus
 from judgefixtures.swap.sentences import SHIFTS
 from judgefixtures.words.texts import join_names
@@ -58,6 +59,10 @@ class Coverage:
     leaves_out: tuple[str, ...]
     briefly: tuple[str, str]
 
+    def says(self, reason: str) -> bool:
+        """Whether one of the sentences says a reason word for word."""
+        return any(reason.lower() in each.lower() for each in (*self.covers, *self.leaves_out))
+
 
 def coverage_of(decision: DecisionRow, report: Row) -> Coverage:
     """Return what a decision covers, by its components and the rows of what was compared."""
@@ -66,6 +71,14 @@ def coverage_of(decision: DecisionRow, report: Row) -> Coverage:
         [f"{said[:1].upper()}{said[1:]}." for said in every] for every in (about.covered(), about.left_out())
     )
     return Coverage(tuple(covered), tuple(left_out), ("; ".join(about.parts()) or NOTHING, about.omitted))
+
+
+def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
+    """Return what plays a judge: a program of this project, a log of what it answered, or whoever is asked."""
+    provider = identity.get("provider")
+    if provider in tuple(PROVIDERS) and not record_of(str(provider)).is_asked:
+        return "imported"
+    return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 
 
 def words_of(components: Iterable[ComponentRow]) -> Wording:
@@ -84,7 +97,8 @@ class _Compared:
     words: Wording
     rows: tuple[SwapRow, ...]  # of these two judges, one for each part
     sizes: Mapping[str, int]  # how many pairs of each dataset were decided on
-    reads: bool  # whether both judges passed their controls
+    controls: tuple[Control, ...]  # of both judges, where both passed theirs
+    report: Row
 
     @classmethod
     def of(cls, decision: DecisionRow, report: Row) -> _Compared:
@@ -96,7 +110,8 @@ class _Compared:
         sizes = {row.dataset: min(known.get(row.dataset, row.n), decision.look or 10**9) for row in rows}
         controls = [each for each in CONTROLS.read_records(report) if each.judge in both]
         reads = {each.judge for each in controls} == set(both) and {each.status for each in controls} == {Status.PASS}
-        return cls(decision, words_of(decision.components), rows, sizes, reads)
+        words = words_of(decision.components)
+        return cls(decision, words, rows, sizes, tuple(controls) if reads else (), report)
 
     @property
     def families(self) -> list[str]:
@@ -142,8 +157,9 @@ class _Compared:
             yield f"{agrees if self.words is OF_EXAMPLES else right}{self._where(contrasts=False)}"
         if self._named("flip-rate", "invalid"):
             yield f"how many {self.words.said} change between the sides of a contrast, and how many cannot be read"
-        if self.reads:
-            yield "that both judges read: each passed its control"
+        if self.controls:
+            shown = join_names([f"{each.judge} on {each.dataset} ({_read(each)})" for each in self.controls])
+            yield f"that both judges read: each passed its control, {shown}"
         yield f"{self._title()}: {', '.join(self._margins())}"
 
     def _title(self) -> str:
@@ -168,15 +184,33 @@ class _Compared:
 
     def left_out(self) -> Iterable[str]:
         """Yield what the decision does not cover."""
-        yield from filter(None, [self._open()])
+        if played := simulated_of(self.decision, self.report):
+            yield f"real models: a program played {join_names(played)}, no model was asked"
+        yield from filter(None, [self._open(), self._seen()])
         if labels := self._labels():
             yield f"other labels: {join_names(map(varied, labels))}, or any of your own that is not named here"
         yield f"not compared either: {join_names(self._treatments())}"
         yield self._elsewhere()
         yield (
-            "whether either judge is good enough by itself: the decision does not look at the absolute gates, those of "
-            "a judge without its baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
+            "whether either judge is good enough by itself: the decision does not look at the limits that a judge is "
+            "held to without a baseline, and a candidate may be as wrong, and follow labels as far, as its baseline"
         )
+        yield from self._circumstances()
+
+    def _circumstances(self) -> Iterable[str]:
+        """Yield of what else the numbers hold alone: price and time, the day of the answers, chance."""
+        both = (self.decision.judge, self.decision.baseline)
+        priced = any(row.get("usd") for row in self.report.get("expenses") or () if row["judge"] == both[0])
+        costs = "what a verdict costs either judge stands with the costs" if priced else "no price is known"
+        yield f"price and speed: the decision does not look at them; {costs}, and recordings have no times"
+        recorded = (self.report.get("run") or {}).get("recorded") or {}
+        days = sorted({day for name in both for day in _days(recorded.get(name) or {})})
+        of_days = f": those compared are of {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
+        yield f"answers of another day, when a provider may serve another model{of_days}"
+        rows = [row for row in self.report.get("contrasts") or () if row.get("arms")]
+        repeated = {row["judge"] for row in rows if len({name for name, _ in row["arms"]}) == 1}
+        if not repeated >= {*both}:
+            yield "chance within one run: how often a judge answers the same question otherwise was not measured"
 
     def _open(self) -> str:
         """Return what is open after the decision: less than the margins, or what these pairs cannot settle."""
@@ -193,8 +227,26 @@ class _Compared:
         right = [f"; that it is right less often, by less than {bare(each.margin)}" for each in self._named("accuracy")]
         return (
             f"not ruled out: a single contrast on one dataset that is worse by less than {bare(guard)}; a family that "
-            f"is worse by less than {of_family} on average{''.join(right[:1])}"
+            f"is worse by less than {of_family} on average{''.join(right[:1])}. That is the rule's promise: it goes by "
+            f"the number of {self.words.many} alone and was fixed before any answer"
         )
+
+    def _seen(self) -> str:
+        """Return how far the intervals of an APPROVE reach, beside what the rule promises before any answer."""
+        if self.decision.status != SwapStatus.APPROVE or self.decision.guard_margin is None:
+            return ""
+        shifts = self._named(*SHIFTS)
+        said = []
+        for what, own in (
+            ("worst single contrast", [each for each in shifts if not each.is_of_all]),
+            ("worst family", [each for each in shifts if each.is_of_all]),
+        ):
+            if worst := max(own, key=lambda each: each.high, default=None):
+                said.append(f"the upper end of the {what} is {_signed(worst.high)} ({worst.name})")
+        right = [each for each in self._named("accuracy") if each.is_of_all]
+        said += [f"the lower end of accuracy is {_signed(each.low)}" for each in right]
+        ends = "candidate less baseline; above 0 is worse, of accuracy better"
+        return f"what was seen, by the intervals of these answers: {', '.join(said)} ({ends})"
 
     def _labels(self) -> list[str]:
         graded = self.words is OF_EXAMPLES
@@ -232,7 +284,30 @@ class _Compared:
             *(["edits"] if edits else []),
             "wordings",
         ]
-        return f"{', '.join(named)}; other datasets; whether either judge passes its own gates"
+        played = simulated_of(self.decision, self.report)
+        real = f"real models (a program played {join_names(played)}); " if played else ""
+        return f"{real}{', '.join(named)}; other datasets; price and speed; whether either judge passes its own gates"
+
+
+def simulated_of(decision: DecisionRow, report: Row) -> list[str]:
+    """Return which of the two judges of a decision a program played."""
+    identities = report.get("judges") or {}
+    both = (decision.judge, decision.baseline)
+    return [name for name in both if kind_of(name, identities.get(name) or {}) == "simulated"]
+
+
+def _read(control: Control) -> str:
+    if control.right_both_orders is None:
+        return control.message
+    return f"right in both orders on {control.right_both_orders} of {control.n}"
+
+
+def _days(recorded: Row) -> list[str]:
+    return [day for day in (recorded.get("first"), recorded.get("last")) if day]
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'}{bare(abs(value), 3)}"
 
 
 def varied(family: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from judgefixtures.checks.approval import DECISIONS, lead
+from judgefixtures.checks.coverage import kind_of
 from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import ResultRow, Section, View, ordered, read_results
 from judgefixtures.checks.sensitivity import FEW
@@ -14,7 +14,6 @@ from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row, is_of_control, rows_of_parts
 from judgefixtures.material.diction import wording_of
 from judgefixtures.numbers.estimate import SEVERITY, Status, several
-from judgefixtures.providers import PROVIDERS, record_of
 
 KEY = ("judge", "baseline", "dataset", "name")
 # What becomes of a check, worst first, in the words of a sentence about several.
@@ -51,14 +50,6 @@ def _sum_up_findings(findings: Sequence[Finding]) -> list[ResultRow]:
         for each in findings
     )
     return ordered(rows, KEY)
-
-
-def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
-    """Return what plays a judge: a program of this project, a log of what it answered, or whoever is asked."""
-    provider = identity.get("provider")
-    if provider in tuple(PROVIDERS) and not record_of(str(provider)).is_asked:
-        return "imported"
-    return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 
 
 def _tell_overview(report: Row, _view: View) -> list[str]:

@@ -101,10 +101,11 @@ def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int])
 def _contrasts(report: Row, answers: Mapping[ArmKey, Mapping[int, Row]]) -> Iterator[Row]:
     """Yield the contrasts whose arms were answered, then every arm with verdicts that nothing compares, by itself.
 
-    What each is about, the numbers of its pairs, is `about`.
+    What each is about, the numbers of its pairs, is `about`. Those of a swap come behind those of gates.
     """
     left = {arm: set(answers[arm]) for arm in sorted(answers)}
-    for row in report.get("contrasts") or []:
+    gated: list[Row] = report.get("contrasts") or []
+    for row in (*gated, *_swapped(report, {_key(row) for row in gated})):
         own = [(row["judge"], row["dataset"], str(name), int(repeat)) for name, repeat in row.get("arms") or []]
         if len(own) == 2 and answers.keys() >= {*own}:
             about = _about(row, *(answers[arm] for arm in own))
@@ -116,6 +117,20 @@ def _contrasts(report: Row, answers: Mapping[ArmKey, Mapping[int, Row]]) -> Iter
             judge, dataset, condition, repeat = arm
             name = f"{condition} (repeat {repeat})" if repeat else condition
             yield {"judge": judge, "dataset": dataset, "contrast": name, "arms": [arm], "moved": [], "about": about}
+
+
+def _swapped(report: Row, known: set[tuple[str, str, str]]) -> Iterator[Row]:
+    """Yield the contrasts of a swap, of candidate and baseline each, but for those that are known already."""
+    for row in report.get("swap") or []:
+        for judge in (row["judge"], row["baseline"]) if row.get("arms") else ():
+            own = {**row, "judge": judge}
+            if _key(own) not in known:
+                known.add(_key(own))
+                yield own
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["judge"], row["dataset"], row["contrast"]
 
 
 def _about(row: Row, x: Iterable[int], y: Iterable[int]) -> set[int]:

@@ -34,6 +34,7 @@ class Axis:
 
 
 SHARES = Axis(0, 1)
+Band = tuple[float | None, float | None]
 
 
 def around_zero(values: Iterable[float]) -> Axis:
@@ -75,23 +76,41 @@ def strip(
     title: str,
     estimate: Mapping[str, Any] | None,
     axis: Axis,
-    band: tuple[float, float] | None = None,
+    band: Band | None = None,
     floor: tuple[float, float] | None = None,
 ) -> Strip | None:
-    """Return the drawing of an estimate, with what is tolerated and what is noise; None where nothing is estimated."""
+    """Return the drawing of an estimate, with what is tolerated and what is noise; None where nothing is estimated.
+
+    A limit of the band that is None is none: the band reaches to that end of the axis.
+    """
     if not estimate or estimate.get("low") is None or estimate.get("value") is None:
         return None
     said = f"{share(estimate['value']) if axis.low == 0 else shift(estimate['value'])}, {limits(dict(estimate))}"
     if band:
-        said += f"; tolerated {band[0]:.3g} to {band[1]:.3g}"
+        said += f"; tolerated {_tolerated(band)}"
     if floor:
         said += f"; noise floor {floor[0]:.3g} to {floor[1]:.3g}"
 
-    def both(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-        return None if ends is None else (axis.at(ends[0]), axis.at(ends[1]))
+    def both(ends: Band | None) -> tuple[float, float] | None:
+        if ends is None:
+            return None
+        low, high = ends
+        return axis.at(axis.low if low is None else low), axis.at(axis.high if high is None else high)
 
     places = (axis.at(estimate["low"]), axis.at(estimate["value"]), axis.at(estimate["high"]))
     return Strip(*places, zero=axis.at(0), band=both(band), floor=both(floor), title=title, detail=said)
+
+
+def _tolerated(band: Band) -> str:
+    """Return what a band tolerates, in words where it has one limit.
+
+    >>> _tolerated((None, 0.1)), _tolerated((-0.05, None)), _tolerated((-0.1, 0.1))
+    ('at most 0.1', 'at least -0.05', '-0.1 to 0.1')
+    """
+    low, high = band
+    if low is None:
+        return f"at most {high:.3g}"
+    return f"at least {low:.3g}" if high is None else f"{low:.3g} to {high:.3g}"
 
 
 # --- the faithfulness plane ------------------------------------------------------------------------------------

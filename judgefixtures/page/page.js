@@ -47,6 +47,8 @@
     pair: data.cases[3 * number + 1],
     flags: data.cases[3 * number + 2],
   });
+  const alone = contrasts.some((each) => each.arms.length < 2);
+  const counted = `{{ words.many }} in contrasts${alone ? ", or in a condition by itself, which nothing compares" : ""}`;
   const numbers = Array.from({ length: count }, (_, number) => number);
   const places = new Map(); // of an arm: where each pair's answer stands
   const answerOf = (arm, pair) => {
@@ -120,7 +122,7 @@
       return element("li", {}, link);
     });
     byId("list").replaceChildren(...rows);
-    byId("count").textContent = `${shown.length.toLocaleString("en")} of ${count.toLocaleString("en")} {{ words.many }} in contrasts`;
+    byId("count").textContent = `${shown.length.toLocaleString("en")} of ${count.toLocaleString("en")} ${counted}`;
     byId("where").textContent = shown.length ? `${at + 1} to ${Math.min(at + PAGE, shown.length)}` : "none";
     byId("earlier").disabled = at === 0;
     byId("later").disabled = at + PAGE >= shown.length;
@@ -315,6 +317,10 @@
   };
 
   for (const name of [JUDGE, DATASET, CONTRAST]) fill(name);
+  for (const [name, bit] of Object.entries(filters)) { // one that would find nothing says so, and cannot be chosen
+    fields[name].disabled = !numbers.some((number) => caseAt(number).flags & bit);
+    if (fields[name].disabled) fields[name].parentNode.append(element("small", {}, " (none)"));
+  }
   form.addEventListener("input", select);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(select));

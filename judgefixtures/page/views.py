@@ -16,16 +16,25 @@ from typing import Any
 from judgefixtures.checks import list_sections
 from judgefixtures.checks.approval import ComponentRow, DecisionRow, unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
-from judgefixtures.checks.coverage import Coverage, Sides, coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.coverage import (
+    Coverage,
+    Sides,
+    coverage_of,
+    kind_of,
+    said_of_sides,
+    sides_of,
+    simulated_of,
+    words_of,
+)
 from judgefixtures.checks.families import fold, said_of_all
 from judgefixtures.checks.order_flips import flips_lines
-from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
+from judgefixtures.checks.overview import OPEN, ended, gates, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import PartRow, Row, is_of_control
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.diction import Wording
-from judgefixtures.numbers.statistics import Status
+from judgefixtures.material.diction import OF_EXAMPLES, Wording
+from judgefixtures.numbers.statistics import Status, bare
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
@@ -82,6 +91,7 @@ class Swap:
     """The decision on one candidate: a sentence, what it covers, both judges by themselves, and its parts.
 
     `sides` has each quantity under its name, of candidate and baseline; `notes` say what has to be known of them.
+    `reasons` are those that nothing above them says in the same words.
     """
 
     row: Row
@@ -89,6 +99,7 @@ class Swap:
     coverage: Coverage
     sides: tuple[tuple[str, Row, Row], ...]
     notes: tuple[str, ...]
+    reasons: tuple[str, ...]
     parts: tuple[Line, ...]
     guards: tuple[Group, ...]
     axis: Axis
@@ -133,6 +144,7 @@ def view_of(report: Row) -> SimpleNamespace:
         sources=tuple(_sources(people)),
         findings=tuple(_findings(report)),
         people=people,
+        simulated=any(person.kind == "simulated" for person in people),
         swaps=swaps,
         axis=axis,
         forests=_forests([*others, *map(_as_contrast, cells)], axis),
@@ -339,17 +351,68 @@ def _swap(row: Row, report: Row) -> Swap:
     lines = [
         Line(each, _margin_strip(each, name, axis), name=name) for each, name in zip(components, names, strict=True)
     ]
+    coverage, alike = coverage_of(decision, report), _is_unadmitted(decision.components)
     first, sides = unread(decision, report), sides_of(decision, report)
+    shown = [each for each in sides if not (alike and each.kind == HIDDEN)]
+    single = [each for each in components if not _is_of_all(each) and not (alike and each["kind"] == HIDDEN)]
     return Swap(
         row=row,
-        lead=f"{first}. " * bool(first) + _swap_lead(row, components, words),
-        coverage=coverage_of(decision, report),
-        sides=tuple(_side_by_side(each, words) for each in sides),
-        notes=tuple(said_of_sides(sides, words)),
+        lead=f"{first}. " * bool(first)
+        + _swap_lead(row, components, words)
+        + _in_numbers(sides, words)
+        + _played(simulated_of(decision, report)),
+        coverage=coverage,
+        sides=tuple(_side_by_side(each, words) for each in shown),
+        notes=(*said_of_sides(sides, words), *([UNADMITTED] if alike else [])),
+        reasons=tuple(each for each in decision.reasons if not coverage.says(each)),
         parts=tuple(line for line in lines if _is_of_all(line.row)),
-        guards=tuple(_guards([each for each in components if not _is_of_all(each)], words)),
+        guards=tuple(_guards(single, words)),
         axis=axis,
     )
+
+
+HIDDEN = "unadmitted-shift"
+UNADMITTED = (
+    "In every family and every contrast the unadmitted shift of either judge is the whole shift: no reason that admits "
+    "a label makes it smaller. Its rows of single contrasts would repeat the others, and are left out."
+)
+
+
+def _is_unadmitted(components: Iterable[ComponentRow]) -> bool:
+    """Tell whether of all parts the unadmitted shift is the shift, of either judge and held to the same margin."""
+    of_shift, of_hidden = (
+        {
+            each.name: (each.value, each.low, each.high, each.margin, each.status, each.judge, each.baseline)
+            for each in components
+            if each.kind == kind
+        }
+        for kind in ("abs-vsr", HIDDEN)
+    )
+    return bool(of_hidden) and of_shift == of_hidden
+
+
+def _in_numbers(sides: Iterable[Sides], words: Wording) -> str:
+    """Say in a sentence what both judges do over everything: how often right, how far after each family."""
+    right = [each for each in sides if each.kind == "accuracy"]
+    followed = [each for each in sides if each.kind == "abs-vsr"]
+    agrees = f"is right in {{}} of the {words.many} (over both orders)"
+    if words is OF_EXAMPLES:
+        agrees = f"agrees with people's labels on {{}} of the {words.many}"
+    said = [f"it {agrees.format(_against(each))}" for each in right]
+    if followed:
+        said.append(f"follows {join_names([f'{each.name} by {_against(each)}' for each in followed])}")
+    return f" In numbers, against those of the baseline: {', and '.join(said)}." if said else ""
+
+
+def _played(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return f" {join_names(names)} {verb} simulated: a program played {them}, and no model was asked."
+
+
+def _against(each: Sides) -> str:
+    return f"{bare(each.judge.value, 3)} against {bare(each.baseline.value, 3)}"
 
 
 def _guards(components: Iterable[Row], words: Wording) -> Iterable[Group]:
@@ -376,7 +439,7 @@ def _margin_strip(part: Row, name: str, axis: Axis) -> Strip | None:
     margin, band = part.get("margin"), None
     if margin is not None:
         ways = faults(part["kind"])
-        band = (-margin if -1 in ways else axis.low, margin if 1 in ways else axis.high)
+        band = (-margin if -1 in ways else None, margin if 1 in ways else None)
     return charts.strip(name, part, axis, band)
 
 
@@ -459,7 +522,7 @@ def _part_line(row: Row, part: PartRow) -> Line:
     """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
     (low, high), found = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
-    band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
+    band = None if low is high is None else (low, high)
     name = NAMED[part.part]
     return Line(row, charts.strip(f"{name} of {_title(row)}", found, axis, band), part, name)
 

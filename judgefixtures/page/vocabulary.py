@@ -52,6 +52,11 @@ class Vocabulary:
         """Whether examples are among it."""
         return OF_EXAMPLES in self.of
 
+    @property
+    def pairs(self) -> bool:
+        """Whether pairs are among it."""
+        return OF_PAIRS in self.of
+
     def told(self, of_pairs: str, of_examples: str) -> str:
         """Return what holds of the judges of this page; of both kinds, where both are there.
 

@@ -90,11 +90,12 @@ def _decided(decision: DecisionRow, report: Row) -> Mapping[str, object]:
     """Return a candidate's decision: what it covers, its reasons, and the components that it is made of."""
     primary, words = [each for each in decision.components if each.is_of_all], words_of(decision.components)
     said, known = {each.message for each in primary}, any(each.judge and each.baseline for each in primary)
+    coverage = coverage_of(decision, report)
     return {
         "row": decision,
-        "coverage": coverage_of(decision, report),
+        "coverage": coverage,
         "notes": said_of_sides(sides_of(decision, report), words) if known else [],
-        "reasons": [reason for reason in decision.reasons if reason not in said],
+        "reasons": [reason for reason in decision.reasons if reason not in said and not coverage.says(reason)],
         "sides": (f"{decision.judge}", f"{decision.baseline} (baseline)") if known else (),
         "cells": [_component_cells(each, words, known) for each in primary],
         "words": words,

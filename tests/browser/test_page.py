@@ -76,6 +76,19 @@ def texts(chromium: Any, selector: str) -> list[str]:
     return list(run(chromium, "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector))
 
 
+def test_a_filter_that_finds_nothing_says_so(chromium: Any, plain: Path) -> None:
+    """It cannot be chosen and reads (none); every other one finds a pair."""
+    opened(chromium, plain)
+    script = (
+        "return [...document.querySelectorAll('#filters fieldset input')]"
+        ".map(each => [each.name, each.disabled, each.parentNode.textContent.includes('(none)')])"
+    )
+    data = json.loads(run(chromium, "return document.getElementById('data').textContent"))
+    for name, disabled, said in run(chromium, script):
+        nothing = not any(flags & data["filters"][name] for flags in data["cases"][2::3])
+        assert (disabled, said) == (nothing, nothing)
+
+
 def test_data_stays_data(chromium: Any, server: Any, tmp_path: Path) -> None:
     """Scripts, handlers, addresses, overrides and templates in every text: none runs, none is fetched, all is shown."""
     text = attack(f"http://127.0.0.1:{server.server_port}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -134,11 +134,11 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
         "other wordings of the prompt",
         "(position)",
         "where nobody knows the better response",
-        "does not look at the absolute gates",
+        "does not look at the limits that a judge is held to without a baseline",
     ):
         assert words in leaves_out
     assert "framing" not in leaves_out  # no judge of pairs is asked about it
-    assert "recency" not in leaves_out
+    assert "when a response is said to have been written" not in leaves_out
 
 
 @pytest.mark.parametrize("status", ["REJECT", "INCONCLUSIVE"])
@@ -178,6 +178,81 @@ def test_graders_are_told_of_labels() -> None:
     assert "position" not in leaves_out
 
 
+def simulated(*names: str) -> dict[str, Any]:
+    """Return the report of an APPROVE between judges, of which a program played those named."""
+    report = report_of(*EQUAL)
+    return {
+        **report,
+        "judges": {name: {"model": f"simulated-{name}"} if name in names else {} for name in ("new", "old")},
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [(("new", "old"), "new and old"), (("new",), "new"), (("old",), "old"), ((), "")]
+)
+def test_a_decision_on_simulated_judges_says_nothing_of_real_models(names: tuple[str, ...], said: str) -> None:
+    """It is the first thing that is not covered, in page, sheet and terminal, and stands in the page's first sentences."""
+    report = simulated(*names)
+    sentence = f"Real models: a program played {said}, no model was asked."
+    shown = [covered(report).leaves_out[0] == sentence, sentence in page(report, [], []), sentence in sheet(report)]
+    (line,) = [line for line in summary(report, 0.05) if "does not cover" in line]
+    shown += [f"does not cover: real models (a program played {said}); " in line]
+    (lead,) = [
+        text for text in re.findall(r'<p class="lead">(.*?)</p>', page(report, [], [])) if "take the place" in text
+    ]
+    shown += [f"{said} {'are' if len(names) > 1 else 'is'} simulated: a program played" in lead]
+    assert shown == [bool(names)] * 5
+    assert ("[simulated; extrapolated]" in page(report, [], [])) == bool(names)
+
+
+def test_what_was_seen_stands_beside_what_was_promised() -> None:
+    """An APPROVE tells the rule's promise from the ends of the intervals, and what is not approved has no such promise."""
+    report = report_of(cell("recency", "recency-new-old", "close", 1), *EQUAL[1:])
+    assert report["decision"]["status"] == "APPROVE"
+    promised, seen = covered(report).leaves_out[:2]
+    assert "the rule's promise: it goes by the number of pairs alone and was fixed before any answer" in promised
+    parts = report["decision"]["components"]
+    shifts = [each for each in parts if each["kind"] == "abs-vsr"]
+    worst = max((each for each in shifts if each["role"] == "guard"), key=lambda each: each["high"])
+    (family,) = [each for each in shifts if each["role"] == "primary"]
+    (right_,) = [each for each in parts if each["kind"] == "accuracy" and not each["name"]]
+    for value, words in (
+        (worst["high"], "upper end of the worst single contrast is {} (recency-new-old on close)"),
+        (family["high"], "upper end of the worst family is {} (recency)"),
+        (right_["low"], "lower end of accuracy is {}"),
+    ):
+        assert words.format(f"{value:+.3f}".replace("0.", ".")) in seen
+    assert not any(
+        "seen" in each
+        for status in ("REJECT", "INCONCLUSIVE")
+        for each in covered(report_of(*SWAPS[status])).leaves_out
+    )
+
+
+def test_price_the_day_and_chance_are_not_covered() -> None:
+    """They are named: prices where there are any, the days of the recordings, and repeats unless both were repeated."""
+    report = report_of(*EQUAL)
+    price, day, chance = covered(report).leaves_out[-3:]
+    assert "no price is known" in price
+    assert day == "Answers of another day, when a provider may serve another model."
+    assert chance.startswith("Chance within one run")
+    recorded = {
+        "new": {"first": "2026-11-21", "last": "2026-11-22"},
+        "old": {"first": "2026-11-20", "last": "2026-11-20"},
+    }
+    repeats = [{"judge": name, "arms": [["no-cue", 0], ["no-cue", 1]]} for name in ("new", "old")]
+    known = {
+        **report,
+        "run": {"recorded": recorded},
+        "expenses": [{"judge": "new", "baseline": "old", "usd": {"judge": 1.0, "baseline": 1.0}}],
+        "contrasts": repeats,
+    }
+    price, day = covered(known).leaves_out[-2:]
+    assert "what a verdict costs either judge stands with the costs" in price
+    assert day.endswith("those compared are of 2026-11-20 to 2026-11-22.")
+    assert covered({**known, "contrasts": repeats[:1]}).leaves_out[-1].startswith("Chance within one run")
+
+
 def test_a_control_that_was_not_passed_is_not_covered() -> None:
     """That both judges read is said only where both controls passed."""
     assert "read:" not in " ".join(covered(report_of(*EQUAL, controls="NOT_APPLICABLE")).covers)
@@ -198,7 +273,8 @@ ORDER = (
     "The parts that decide",
     "The guards: single contrasts and datasets",
     "The reasons, as the terminal says them",
-    "Decided, for the swap or against it, by:",
+    "is what the rule says; the signature is yours: I have read what it does not cover.",
+    "Signed for / against:",
 )
 
 
@@ -223,7 +299,44 @@ def test_the_page_begins_with_what_is_to_be_signed(status: str) -> None:
     assert main.index('aria-labelledby="swap"') < main.index('aria-labelledby="judges"')
     assert html.index('<p class="lead">') < html.index('aria-labelledby="swap"')
     guards = part[found[4] : found[5]]
-    assert guards.count("recency-new-old on close") == 2  # abs(VSR), unadmitted shift
+    assert guards.count("recency-new-old on close") == 1  # no reason admits anything: unadmitted shift is the same
+
+
+def test_the_first_sentences_have_both_judges_numbers() -> None:
+    """How often each is right over both orders, and how far each follows the family, stand in the lead."""
+    lead = page(report_of(*EQUAL), [], []).partition('<p class="lead">')[2].partition("</p>")[0]
+    assert "it is right in .925 against .875 of the pairs (over both orders)" in lead
+    assert "follows recency by .000 against .000" in lead
+
+
+def test_rows_of_unadmitted_shift_are_told_once_where_they_are_those_of_shift() -> None:
+    """Where reasons admit nothing a sentence stands for the guards' rows; the parts that decide keep theirs."""
+    silent = swap_part(page(report_of(*WORSE), [], []))
+    assert "the unadmitted shift of either judge is the whole shift" in silent
+    assert "Moves with a single contrast that no reason admits" not in silent
+    assert "moves with recency that no reason admits" in silent
+    followed = replace(WORSE[0], candidate_admits=[True] * N)
+    admitted = swap_part(page(report_of(followed, WORSE[1]), [], []))
+    assert "is the whole shift" not in admitted
+    assert "Moves with a single contrast that no reason admits" in admitted
+
+
+def test_a_reason_that_stands_above_is_not_repeated() -> None:
+    """What is not ruled out is said once on the page and in the sheet; a reason that nothing says stays."""
+    report = report_of(*EQUAL)
+    assert sum("not ruled out" in each for each in report["decision"]["reasons"]) == 1
+    for said in (swap_part(page(report, [], [])), sheet(report)):
+        assert said.lower().count("not ruled out: a single contrast") == 1
+        assert report["decision"]["reasons"][0] in said
+
+
+def test_a_swap_explains_its_terms_and_no_others() -> None:
+    """Family, contrast, margin and the like are explained where a swap is, and CAR and tolerance only beside shifts."""
+    terms = re.findall(r"<dt>(.*?)</dt><dd>", page(report_of(*EQUAL), [], []).partition('id="terms"')[2])
+    assert {"Family", "Contrast", "Margin", "Baseline", "Single contrast, guard", "Control", "Both orders"} <= {*terms}
+    assert not {"CAR", "Tolerance", "Noise floor"} & {*terms}
+    graded = page(report_of(*GRADED), [], []).partition('id="terms"')[2]
+    assert "<dt>Family</dt>" in graded
 
 
 def test_the_page_shows_whose_difference_a_number_is() -> None:
@@ -254,11 +367,12 @@ def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
             "What it does not cover:",
             "|  | result | new | old (baseline) | pairs | measured | interval | allowed |",
             "Single contrasts and datasets:",
-            "Decided, for the swap or against it, by:",
+            f"{status} is what the rule says; the signature is yours: I have read what it does not cover.",
+            "Signed for / against:",
         )
     ]
     assert found == sorted(found)
-    assert said.splitlines()[-1].startswith("Decided, for the swap or against it, by: ____")
+    assert said.splitlines()[-1].startswith("Signed for / against: ____")
 
 
 def test_the_terminal_says_it_in_two_lines() -> None:

@@ -283,6 +283,8 @@ def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
     assert shift[1] < 100
     assert accuracy[0] > 0
     assert accuracy[1] == 100
+    said = [line.strip.detail for line in swap.parts if line.strip is not None]
+    assert [text.partition("tolerated ")[2] for text in said] == ["at most 0.1", "at least -0.1"]
 
 
 def test_a_waiver_names_its_owner_and_its_end(run: Any) -> None:
@@ -397,6 +399,28 @@ def flags(judgments: list[dict[str, Any]], *, close: Sequence[str] = (), **chang
 def test_a_case_is_found_by_what_is_true_of_it(judgments: Any, change: dict[str, Any], expected: int) -> None:
     """Moved, admitted, close, invalid, differing: by the report where it says so, else by the verdicts."""
     assert flags(judgments, **change) == expected
+
+
+def test_a_swap_s_contrast_has_both_arms_of_both_judges() -> None:
+    """What a swap compared is browsed as what a gate did: moved, admitted, the sentences, the baseline beside it.
+
+    A contrast that a gate has, too, is there once.
+    """
+    asked = {"contrast": "c", "arms": [["x", 0], ["y", 0]], "x": "new", "y": "old", "outcome": "chose-first"}
+    asked |= {"sentences": {"x": "It is new.", "y": "It is old."}, "message": "difference 0", "status": "PASS"}
+    of = {"judge": "j", "baseline": "b", "dataset": "d"}
+    beside = [{**of, "contrast": "c", "quantity": "kappa"}, {**of, "contrast": None, "quantity": "accuracy"}]
+    report = {"decisions": REPORT["decisions"], "swap": [{**of, **asked, "quantity": "abs-vsr"}, *beside]}
+    judgments = [said("j", "x", 1), said("j", "y", 1, acknowledgment="cited"), said("b", "x", 1), said("b", "y", 2)]
+    found = cases_of(report, judgments, [PAIR])
+    named = [(found["strings"][each["judge"]], len(each["arms"])) for each in found["contrasts"]]
+    assert named == [("j", 2), ("b", 2)]
+    assert found["cases"][2::3] == [ADMITTED | DIFFERS, MOVED]
+    ours, theirs = found["contrasts"]
+    assert [found["strings"][each] for each in ours["sentences"]] == ["It is new.", "It is old."]
+    assert ours["cue"]
+    assert ours["others"] == theirs["arms"]
+    assert len(cases_of({**report, "contrasts": REPORT["contrasts"]}, judgments, [PAIR])["contrasts"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,9 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran])
         assert (row["margin"] is not None) == (row["p"] is not None) == decides
         assert row["n"] == (200 if row["quantity"] in ("agreement", "kappa") else 100)
         assert not decides or row["p"] < 0.05
+        # The first row of a contrast says what was asked, for whoever shows its answers.
+        first = row["quantity"] == "abs-vsr"
+        assert ("arms" in row, "sentences" in row, row.get("outcome") == "chose-first") == (first, first, first)
         # An item is held to the margin that the decision holds it to.
         assert row["margin"] == (None if not decides else 0.1 if row["contrast"] is None else decision["guard_margin"])
 
