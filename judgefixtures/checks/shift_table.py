@@ -25,9 +25,7 @@ TITLE = "cues: do verdicts move when only a label, a date, the order or a decora
 LEGEND = (
     "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
 )
-LEGEND_SCORES = (
-    "points: how far scores shift on the judge's scale; they are gated, and VSR is not"
-)
+LEGEND_SCORES = "points: how far scores shift on the judge's scale; they are gated, and VSR is not"
 LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
 
 
