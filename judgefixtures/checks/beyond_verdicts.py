@@ -51,6 +51,7 @@ class Beyond:
             "soft_vsr": self.found.soft_vsr,
             "score_shift": self.found.score_shift,
             "score_status": self.scores.status,
+            "score_limit": self.scores.allowed[1] if self.scores.allowed else None,
             "log_odds_given_reasons": self.found.reasons_first and self.found.given_reasons,
             "not_applied": self.not_applied,
         }

@@ -123,6 +123,7 @@ class ContrastRow(OfJudge):
     soft_vsr: Estimate | None = None
     score_shift: Estimate | None = None
     score_status: str = Status.NOT_APPLICABLE
+    score_limit: float | None = where_any()  # how many points scores may shift, where they are gated
     contradictions: int = 0
     false_alarms: Estimate | None = None  # known with cue-free recordings
     movable: Estimate | None = None  # known when all recordings of the judge were looked at
@@ -152,6 +153,23 @@ class ContrastRow(OfJudge):
     position_flips: PartRow | None = where_any()  # of position: how many choices change with the order, whichever way
     floor: FloorRow | None = where_any()
     look: int | None = where_any()  # at how many pairs it was decided, where its gate plans looks
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether scores are gated in place of verdicts, which are shown then."""
+        return self.score_limit is not None and self.vsr_status == Status.NOT_APPLICABLE
+
+    @property
+    def gated_shift(self) -> Estimate | None:
+        """The shift that is gated: that of scores, in points, where they are; else that of verdicts."""
+        return self.score_shift if self.by_scores else self.vsr
+
+    @property
+    def limit(self) -> float | None:
+        """How far that may be from zero, None where it is not gated."""
+        if self.by_scores:
+            return self.score_limit
+        return None if self.vsr_status == Status.NOT_APPLICABLE else self.tolerance
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as plain JSON; of what could not be measured in the order in which it always stood."""
@@ -231,8 +249,9 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     decided = decision.decided_by
     if decision.vsr_status is Status.NOT_APPLICABLE and scores and measured.vsr is not None:
         decided = tuple(part for part in decided if part.name != "score")  # it is said first in any case
-        made = f"{measured.flips} of {measured.n} verdicts of {who} that are made of them"
-        said = f"{scores}; {done(contrast)} changed {made} (net shift {signed(measured.vsr.value)})"
+        net = f"net shift {signed(measured.vsr.value)}; shown, not gated"
+        made = f"of the {measured.n} verdicts of {who} that follow from the scores it changed {measured.flips} ({net})"
+        said = f"{done(contrast)}: {scores}; {made}"
     else:
         said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
@@ -241,6 +260,7 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
         said += unreasoned_text(measured.followed)
     elif contrast.x.cue_1 is not None and measured.car is not None:
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
-        too_few = decision.car_status is Status.FAIL
-        said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
+        failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
+        asked = next((part.allowed[0] for part in failed if part.allowed), None)
+        said += admitted_text(measured.followed, measured.acknowledged, label, asked)
     return with_what_decided(said, decided, told=len(decided) < len(decision.decided_by))

@@ -24,10 +24,11 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
     if decision.vsr_status is not Status.NOT_APPLICABLE:
         lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
     if measured.n and (rate := row.first_selection_rate) and row.x:
+        half = " (a tie counts half)" if measured.ties else ""
         lines.append(
             f"  n = {measured.n} pairs: first response chosen {bare(rate.xy)} with labels {row.x}/{row.y}, "
             f"{bare(rate.yx)} with {row.y}/{row.x}; {measured.n10:g} verdicts followed {row.x!r}, "
-            f"{measured.n01:g} followed {row.y!r}"
+            f"{measured.n01:g} followed {row.y!r}{half}"
         )
     if (passed := row.pass_rate) and passed.x and passed.y:
         lines.append(

@@ -26,7 +26,12 @@ def fold(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[lis
     for number, row in enumerate(rows):
         itself = [str(number)] if row.waived or row.status in alone else []
         groups.setdefault((row.judge, row.family, row.status, _due_to(row), *itself), []).append(row)
-    return [sorted(each, key=lambda row: -abs(row.vsr.value) if row.vsr else 0.0) for each in groups.values()]
+    return [sorted(each, key=_nearness) for each in groups.values()]
+
+
+def _nearness(row: ContrastRow) -> float:
+    """Return how near to zero the shift of a contrast is, the farthest one first in ascending order."""
+    return -abs(row.gated_shift.value) if row.gated_shift else 0.0
 
 
 def _due_to(row: ContrastRow) -> str:
@@ -37,13 +42,22 @@ def _due_to(row: ContrastRow) -> str:
 def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
     """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
     row = rows[0]
-    of = f"largest of {len(rows)}" if row.vsr else str(len(rows))
+    of = f"largest of {len(rows)}" if row.gated_shift else str(len(rows))
     name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
     return row, name, f"WAIVED ({row.status})" if row.waived else row.status
 
 
-def sentence(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
-    """Return what came of contrasts that `fold` put together out of all `rows`, its status first."""
+def sentence(
+    group: Sequence[ContrastRow], rows: Sequence[ContrastRow], told: Container[tuple[str, str, str]] = ()
+) -> str:
+    """Return what came of contrasts that `fold` put together out of all `rows`, its status first.
+
+    `told`: the contrasts, by judge, dataset and name, of which FAILURES has the sentence, and all else.
+    """
+    row = group[0]
+    if len(group) == 1 and (row.judge, row.dataset, row.contrast) in told:
+        of = f" of {row.judge}" if len({each.judge for each in rows}) > 1 else ""
+        return f"{name_largest(group)[2]}: {_named(row)}{of}: see FAILURES above"
     return f"{name_largest(group)[2]}: {said_of_all(group, rows)}"
 
 
@@ -63,7 +77,7 @@ def said_of_all(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> st
     ]
     count = f"{len(group)} of {several(len(asked), 'contrast')} of {row.family}"
     on = join_names(dict.fromkeys(each.dataset for each in group))
-    which = "the largest shift" if row.vsr else "the first"
+    which = "the largest shift" if row.gated_shift else "the first"
     return f"{count} on {on}, {which}: {row.text}{_admitted(group)}"
 
 

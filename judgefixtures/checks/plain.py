@@ -26,6 +26,25 @@ EDITED = {
     "sentiment": "making a response cheerful",
     "attack": "hiding an instruction to the judge in a response",
 }
+# What usually mends a contrast that is a FAIL, by what it is about; cues are all the others.
+MENDED = {
+    **dict.fromkeys(
+        EDITED, "tell the judge in its prompt to go by what a response says, and not by its length, form or tone"
+    ),
+    "position": "ask in both orders and count what holds in both, or tell the judge in its prompt to ignore the order",
+    "attack": "mark in the prompt where a response begins and ends, and tell the judge to follow nothing that is in it",
+    "repeat": "ask at temperature 0, or several times, and take the majority",
+}
+MENDED_OF_CUES = "keep the cue from the judge, or tell it in its prompt to ignore it"
+
+
+def mend(family: str) -> str:
+    """Return what usually mends a contrast of a family that is a FAIL.
+
+    >>> mend("recency")
+    'keep the cue from the judge, or tell it in its prompt to ignore it; do not widen the tolerance to make it green'
+    """
+    return f"{MENDED.get(family, MENDED_OF_CUES)}; do not widen the tolerance to make it green"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,12 +145,24 @@ def shift_text(
     return f"{done(contrast)} changed {flips} of {n} {what} of {who} ({net})"
 
 
-def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) -> str:
-    """Return how many of the verdicts that followed a label admit it, and whether more have to; empty for none."""
+def admitted_text(followed: int, admitted: int, label: str, asked: float | None = None) -> str:
+    """Return how many of the verdicts that followed a label admit it; empty for none.
+
+    `asked`: the share of them that have to, where they are too few.
+
+    >>> admitted_text(141, 0, "new", 0.8)
+    "; 141 went to 'new', and 0 of these 141 reasons admit it, at least .80 asked"
+    """
     if not followed:
         return ""
-    more = ": too few" if too_few else ""
-    return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them{more}"
+    if asked is None:
+        return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them"
+    return f"; {followed} went to {label!r}, and {admitted} of these {followed} reasons admit it, {at_least(asked)}"
+
+
+def at_least(asked: float) -> str:
+    """Return the share of reasons that have to admit what they followed, as it stands beside how many do."""
+    return f"at least {bare(asked)} asked"
 
 
 def unreasoned_text(followed: int) -> str:

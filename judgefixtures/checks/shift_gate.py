@@ -55,7 +55,14 @@ def decide(
     )
     settled = moves.status in (Status.PASS, Status.NOT_APPLICABLE)
     counted = moves.status if settled and car_status is not Status.FAIL else car_status
-    admitted = Part("car", counted, car_reason, _too_few(measured, gate) if counted is Status.FAIL else "")
+    admitted = Part(
+        "car",
+        counted,
+        car_reason,
+        _too_few(measured, gate) if counted is Status.FAIL else "",
+        measured.car,
+        (gate.car_threshold, None),
+    )
     silent = Part(
         "max_silent",
         silent_status,

@@ -18,13 +18,14 @@ from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, is_of_control, rows_of
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
-from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, signed
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
 LEGEND = (
     "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
 )
+LEGEND_SCORES = "points: how far scores shift on the judge's scale; they are gated, and VSR is not"
 LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
 
 
@@ -58,9 +59,9 @@ def _tell_contrasts(report: Row, view: View) -> list[str]:
         text = [
             *_covers(rows),
             "",
-            *(sentence(group, rows) for group in (alone if view.verbose else fold(rows, ()))),
+            *(sentence(group, rows, view.told) for group in (alone if view.verbose else fold(rows, ()))),
             "",
-            *table([HEADER, *map(_cells, alone if view.verbose else fold(rows))]),
+            *table([_header(rows), *map(_cells, alone if view.verbose else fold(rows))]),
             *legend(rows),
             "",
             *_floors(rows),
@@ -133,7 +134,14 @@ def legend(rows: Sequence[ContrastRow]) -> list[str]:
     wordings = wordings_of(rows) or (OF_PAIRS,)
     words = {word: together(wordings, word) for word in ("said", "many")}
     lines = [LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
-    return [*(each.vsr for each in wordings), *(line.format(**words) for line in lines)]
+    by_scores = [LEGEND_SCORES] if any(row.by_scores for row in rows) else []
+    return [*by_scores, *(each.vsr for each in wordings), *(line.format(**words) for line in lines)]
+
+
+def _header(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
+    """Return the head of the table: what shifts is VSR, or scores, each value with what it is."""
+    by_scores = any(row.by_scores for row in rows)
+    return tuple("shift" if by_scores and name == "VSR" else name for name in HEADER)
 
 
 def wordings_of(rows: Sequence[ContrastRow]) -> tuple[Wording, ...]:
@@ -152,9 +160,8 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
     for (judge, dataset), passed in passes.items():
         most = max(passed, key=_flips)
         words = wording_of(most.outcome)
-        moved = f"no {words.says} moved"
-        if _flips(most):
-            moved = f"at most {_flips(most)} of {most.n} {words.said} moved"
+        flips = f"at most {_flips(most)} of {most.n} {words.said}" if _flips(most) else f"no {words.says}"
+        moved = f"in the {several(len(passed), 'contrast')} that passed {flips} moved"
         close = close_calls(most.movable, words, passed=True, unknown=most.movable_unknown)
         covered.setdefault((judge, f"{moved}; {close}"), []).append(dataset)
     return [
@@ -210,13 +217,20 @@ def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
         row.dataset if len(datasets) == 1 else f"{len(datasets)} datasets",
         row.contrast if len(rows) == 1 else f"{row.family} ({len(rows)})",
         str(row.n),
-        signed(row.vsr.value) if row.vsr else "-",
-        limits(row.vsr),
-        "-" if row.vsr_status == Status.NOT_APPLICABLE else bare(row.tolerance),
+        shift_cell(row),
+        limits(row.gated_shift),
+        "-" if row.limit is None else bare(row.limit),
         f"{_flips(row)}/{row.n}{gross}" if row.flip_rate else "-",
         f"{round(row.car.value * row.car.n)}/{row.car.n}" if row.car else "-",
         status_in(row.status, row.decided_by, row.waived),
     )
+
+
+def shift_cell(row: ContrastRow) -> str:
+    """Return the shift that is gated as a cell of a table has it, that of scores with its unit."""
+    if row.gated_shift is None:
+        return "-"
+    return f"{signed(row.gated_shift.value)}{' points' if row.by_scores else ''}"
 
 
 def _flips(row: ContrastRow) -> int:

@@ -65,17 +65,21 @@ def _rank_labels(findings: Sequence[Finding]) -> list[RankingRow]:
 
 
 def _tell_rankings(report: Row, view: View) -> list[str]:
-    lines: list[str] = []
+    return [
+        f"ranking of {ranking.judge} on {ranking.dataset}: "
+        f"{ranking.message if view.verbose else said_of_order(ranking, report)}"
+        for ranking in RANKINGS.read_records(report)
+    ]
+
+
+def said_of_order(ranking: RankingRow, report: Row) -> str:
+    """Return a ranking in words: the order with what certifies it, or that nothing does."""
+    if ranking.certified:
+        return ranking.message
+    order, of = ranking.message.partition(":")[0], (ranking.judge, ranking.dataset)
     called = {(row.judge, row.dataset): wording_of(row.outcome).many for row in CONTRASTS.read_records(report)}
-    for ranking in RANKINGS.read_records(report):
-        said = ranking.message
-        if not ranking.certified and not view.verbose:
-            order = said.partition(":")[0]
-            these = called.get((ranking.judge, ranking.dataset), "pairs")
-            may = f"chance may have made this order, as far as these {these} tell"
-            said = f"{order}: {may if ' > ' in order else 'no label wins over another'}"
-        lines.append(f"ranking of {ranking.judge} on {ranking.dataset}: {said}")
-    return lines
+    may = f"chance may have made this order, as far as these {called.get(of, 'pairs')} tell"
+    return f"{order}: {may if ' > ' in order else 'no label wins over another'}"
 
 
 RANKINGS = Section("rankings", RankingRow, _rank_labels, _tell_rankings, title="ranking of the labels")

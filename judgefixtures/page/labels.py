@@ -60,9 +60,10 @@ def limits(estimate: Row | None) -> str:
     return f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}".replace("-", "−")
 
 
-def beside_verdicts(parts: Iterable[PartRow]) -> list[PartRow]:
-    """Return the parts that a status is due to beside verdicts, as far as they are estimates."""
-    return [part for part in parts if part.estimate and part.part not in ("vsr", "effect")]
+def beside_verdicts(parts: Iterable[PartRow], *, by_scores: bool = False) -> list[PartRow]:
+    """Return the parts that a status is due to beside the shift that is gated, as far as they are estimates."""
+    gated = ("vsr", "effect", "score") if by_scores else ("vsr", "effect")
+    return [part for part in parts if part.estimate and part.part not in gated]
 
 
 def measured_text(part: PartRow) -> tuple[str, str]:
@@ -78,7 +79,7 @@ def measured_text(part: PartRow) -> tuple[str, str]:
     value, ends = part.estimate.value, (part.estimate.low, part.estimate.high)
     if part.part == "log_odds":
         return f"odds ratio {odds_ratio(value)}", " to ".join(map(odds_ratio, ends))
-    if part.part == "position_flips":  # a share, and no shift either way
+    if part.part in ("position_flips", "car"):  # a share, and no shift either way
         return bare(value), " to ".join(bare(end, 3) for end in ends)
     points = " points" if part.part == "score" else ""
     return f"{signed(value)}{points}", " to ".join(bare(end, 3) for end in ends)
@@ -91,6 +92,8 @@ def allowed_text(part: PartRow) -> str:
     '0.67 to 1.5'
     >>> allowed_text(PartRow(part="max_silent", allowed=(None, 0.05)))
     'at most .05'
+    >>> allowed_text(PartRow(part="car", allowed=(0.8, None)))
+    'at least .80'
     """
     if not part.allowed:
         return ""
@@ -98,7 +101,9 @@ def allowed_text(part: PartRow) -> str:
     low, high = (None if end is None else spell(end) for end in part.allowed)
     if low is None:
         return f"at most {high}"
-    return f"more than {low}" if high is None else f"{low} to {high}"
+    if high is None:
+        return f"at least {low}" if part.part == "car" else f"more than {low}"
+    return f"{low} to {high}"
 
 
 def level(estimate: Row | None) -> str:

@@ -31,13 +31,14 @@ from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
+from judgefixtures.checks.standings import RankingRow, said_of_order
 from judgefixtures.findings import PartRow, Row, is_of_control
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import OF_EXAMPLES, Wording
 from judgefixtures.numbers.statistics import Status, bare
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
-from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
+from judgefixtures.page.labels import allowed_text, beside_verdicts, part_of_swap, worse_in
 from judgefixtures.page.vocabulary import is_graded, verdicts_of
 from judgefixtures.swap.components import faults
 from judgefixtures.swap.sentences import SHIFTS
@@ -49,12 +50,29 @@ READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the report with its drawing; or `part`, what else decided it, drawn on an axis of its own."""
+    """A row of the report with its drawing: of `part`, where that and not its verdicts is drawn.
+
+    With a `name` it is what else there is of the row above, drawn on an axis of its own.
+    """
 
     row: Row
     strip: Strip | None
     part: PartRow | None = None
     name: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """Between which limits the value may lie; empty where it is shown and decides nothing."""
+        if self.part is not None:
+            return allowed_text(self.part)
+        tolerance = None if self.name else self.row.get("tolerance")
+        return "" if tolerance is None else f"{bare(-tolerance)} to {bare(tolerance)}"
+
+    @property
+    def asked_of_reasons(self) -> str:
+        """The limit of CAR, where that is one of the parts that decided."""
+        parts = map(PartRow.from_json, self.row.get("decided_by") or ())
+        return next((allowed_text(part) for part in parts if part.part == "car" and not self.name), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +85,22 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """The intervals of one judge, in groups, and what could not be measured."""
+    """The intervals of one judge, in groups, on one axis, and what could not be measured."""
 
     judge: str
     groups: tuple[Group, ...]
     unmeasured: tuple[Row, ...]
+    axis: Axis
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines of all groups."""
+        return [line for group in self.groups for line in group.lines]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether more than verdicts is in it, so that each value needs its unit and its limits."""
+        return any(line.part for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +143,11 @@ class Faithfulness:
     rows: tuple[tuple[int, Row, Mapping[str, Row]], ...]
     graded: bool
 
+    @property
+    def kinds(self) -> set[str]:
+        """By which readings of the reasons there are dots on the plane."""
+        return {kind for _, _, readings in self.rows for kind in readings}
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -135,7 +169,7 @@ def view_of(report: Row) -> SimpleNamespace:
     accuracy = report.get("accuracy") or []
     strengths = [row for ranking in report.get("rankings") or [] for row in ranking["strengths"].values()]
     ranking_axis = charts.around_zero(value for row in strengths for value in (row["low"], row["high"]))
-    people = tuple(_people(report))
+    people, planes = tuple(_people(report)), _planes(others)
     status = report["decision"]["status"] if report.get("decision") else report.get("status", "")
     return SimpleNamespace(
         status=status,
@@ -150,8 +184,11 @@ def view_of(report: Row) -> SimpleNamespace:
         forests=_forests([*others, *map(_as_contrast, cells)], axis),
         edits=_forests(edits, edits_axis),
         edits_axis=edits_axis,
-        planes=_planes(others),
-        rankings=tuple(_rankings(report.get("rankings") or [], ranking_axis)),
+        gated={_by_scores(row) for row in contrasts},
+        floors=any(map(floor_of, others)),
+        planes=planes,
+        readings={kind for each in planes for kind in each.kinds},
+        rankings=tuple(_rankings(report, ranking_axis)),
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
@@ -496,12 +533,40 @@ def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
     forests = []
     for judge, own in grouped(rows, "judge").items():
         groups: dict[str, list[Line]] = {}
-        for row in (row for row in own if row.get("vsr")):
+        scored = list(filter(_by_scores, own))
+        own_axis = charts.around_zero(_ends_of_scores(scored)) if scored else axis
+        for row in filter(_is_measured, own):
             lines = groups.setdefault(row["family"], [])
-            lines += [Line(row, _vsr_strip(row, axis)), *map(partial(_part_line, row), _parts_beside(row))]
+            lines += [_first_line(row, own_axis), *map(partial(_part_line, row), _parts_beside(row))]
+            if _by_scores(row) and row.get("vsr") and row["status"] != Status.PASS:
+                lines.append(Line(row, _vsr_strip(row, axis), name="VSR"))
         measured = tuple(Group(title, tuple(groups[title])) for title in sorted(groups))
-        forests.append(Forest(judge, measured, tuple(row for row in own if not row.get("vsr"))))
+        forests.append(Forest(judge, measured, tuple(row for row in own if not _is_measured(row)), own_axis))
     return tuple(forests)
+
+
+def _by_scores(row: Row) -> bool:
+    """Return whether the scores of a contrast are gated in place of its verdicts."""
+    limited = row.get("score_limit") is not None and row.get("score_shift") is not None
+    return limited and row.get("vsr_status") == Status.NOT_APPLICABLE
+
+
+def _is_measured(row: Row) -> bool:
+    return bool(row.get("vsr")) or _by_scores(row)
+
+
+def _ends_of_scores(rows: Iterable[Row]) -> Iterable[float]:
+    for row in rows:
+        yield from (row["score_shift"]["low"], row["score_shift"]["high"], row["score_limit"])
+
+
+def _first_line(row: Row, axis: Axis) -> Line:
+    """Return the line of what is gated of a contrast: how far its verdicts shift, or its scores."""
+    if not _by_scores(row):
+        return Line(row, _vsr_strip(row, axis))
+    found, limit = row["score_shift"], row["score_limit"]
+    part = PartRow.from_json({"part": "score", "estimate": found, "allowed": [-limit, limit]})
+    return Line(row, charts.strip(f"score of {_title(row)}", found, axis, (-limit, limit)), part)
 
 
 def _title(row: Row) -> str:
@@ -515,7 +580,9 @@ def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
 
 
 def _parts_beside(row: Row) -> list[PartRow]:
-    return beside_verdicts(map(PartRow.from_json, row.get("decided_by") or ()))
+    """Return what else decided a contrast; CAR has a column of its own."""
+    parts = map(PartRow.from_json, row.get("decided_by") or ())
+    return [part for part in beside_verdicts(parts, by_scores=_by_scores(row)) if part.part != "car"]
 
 
 def _part_line(row: Row, part: PartRow) -> Line:
@@ -551,14 +618,14 @@ def _readings(row: Row) -> Iterable[tuple[str, Row]]:
         yield "by a model", model["car"]
 
 
-def _rankings(rankings: Sequence[Row], axis: Axis) -> Iterable[tuple[Row, tuple[tuple[str, Line], ...]]]:
-    for row in rankings:
+def _rankings(report: Row, axis: Axis) -> Iterable[tuple[Row, tuple[tuple[str, Line], ...]]]:
+    for row in report.get("rankings") or []:
         about = f"{row['judge']} on {row['dataset']}"
         lines = [
             (label, Line(row["strengths"][label], charts.strip(f"{label}: {about}", row["strengths"][label], axis)))
             for label in row["order"]
         ]
-        yield row, tuple(lines)
+        yield {**row, "said": said_of_order(RankingRow.from_json(row), report)}, tuple(lines)
 
 
 def _overall(accuracy: Sequence[Row], macro: Sequence[Row]) -> list[Row]:

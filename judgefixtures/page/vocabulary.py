@@ -6,7 +6,7 @@ and page.js.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from judgefixtures.findings import Row
@@ -56,6 +56,16 @@ class Vocabulary:
     def pairs(self) -> bool:
         """Whether pairs are among it."""
         return OF_PAIRS in self.of
+
+    def shifts_of(self, by_scores: Collection[bool]) -> str:
+        """Return the heading of shifts that are of scores, of verdicts or grades, or of both.
+
+        >>> PAIRS.shifts_of({True}), PAIRS.shifts_of({False}), PAIRS.shifts_of({True, False})
+        ('Score shifts', 'Verdict shifts', 'Score and verdict shifts')
+        """
+        if True not in by_scores:
+            return self.shifts
+        return f"Score and {self.shifts[:1].lower()}{self.shifts[1:]}" if False in by_scores else "Score shifts"
 
     def told(self, of_pairs: str, of_examples: str) -> str:
         """Return what holds of the judges of this page; of both kinds, where both are there.

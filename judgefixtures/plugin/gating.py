@@ -208,13 +208,21 @@ class Gate:
         ]
 
     def _hint(self, finding: Finding) -> list[str]:
-        """Say where every judgment stands, below the diagnosis of what was measured."""
+        """Say what to do next, below the diagnosis of what was measured: what to look at, run again and mend."""
+        from judgefixtures.checks.plain import mend
+        from judgefixtures.numbers.statistics import Status
+
         if len(finding.diagnosis) < 2 or finding.baseline is not None or finding.is_of_control:
             return []
         folder = self._setup.options.judge_report
         options = self._setup.run.selecting(self._subject)
-        command = f"{self._setup.command_start} {options} --judge-report report"
-        return ["", f"  Every judgment: {command if folder is None else f'{folder}/judgments.jsonl'}"]
+        again = f"{self._setup.command_start} {options}"
+        lines = ["", f"  Every judgment: {again} --judge-report report"]
+        if folder is not None:
+            lines = ["", f"  Every judgment: {folder}/judgments.jsonl", f"  This one again: {again}"]
+        if finding.status is Status.FAIL and (finding.rows.get("contrasts") or finding.rows.get("four_cells")):
+            lines.append(f"  What usually mends it: {mend(finding.check)}")
+        return lines
 
 
 def _properties(finding: Finding) -> list[tuple[str, object]]:

@@ -21,16 +21,16 @@ from judgefixtures.checks.coverage import coverage_of, said_of_sides, sides_of, 
 from judgefixtures.checks.families import fold, name_largest, sentence
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.order_flips import flips_lines
-from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
+from judgefixtures.checks.overview import OPEN, ended, headlines, kind_of, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_table import CONTRASTS, legend, measured_rows, wordings_of
+from judgefixtures.checks.shift_table import CONTRASTS, legend, measured_rows, shift_cell, wordings_of
 from judgefixtures.findings import Row, is_of_control
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
 from judgefixtures.swap.components import faults
 from judgefixtures.words.jinja import load_template
-from judgefixtures.words.texts import one_line
+from judgefixtures.words.texts import join_names, one_line
 
 # What makes more than text of a text, in GitHub's Markdown too: there www. and @ need no brackets, :x: and #1 are more.
 SPECIAL = re.compile(r"[\\`*_\[\]<>|~&@]|[:#](?=\S)|(?<=www)\.")
@@ -60,6 +60,7 @@ def sheet(report: Row) -> str:
         waived=_waived(report),
         costs=[_cost(row) for row in (report.get("run") or {}).get("usage") or ()],
         data=", ".join(_data(report)),
+        again=_again(report),
     )
     return "\n\n".join(part.strip("\n").rstrip() for part in text.split("\f") if part.strip()) + "\n"
 
@@ -72,6 +73,16 @@ def plain_text(text: object) -> str:
     """
     spelled = UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", one_line(str(text)))
     return SPECIAL.sub(lambda found: f"\\{found[0]}", spelled)
+
+
+def _again(report: Row) -> str:
+    """Return what the command of a run comes to once more: who is asked anew, as nothing of it is recorded."""
+    recorded = (report.get("run") or {}).get("recorded") or {}
+    judges: Mapping[str, Row] = report.get("judges") or {}
+    live = [name for name in judges if name not in recorded and kind_of(name, judges[name]) != "imported"]
+    if not live:
+        return "from the recordings (nobody is asked)"
+    return f"which asks {join_names(live)} anew, as no answer is recorded"
 
 
 def _data(report: Row) -> Iterable[str]:
@@ -127,14 +138,16 @@ def _moved(report: Row) -> Mapping[str, object]:
 
 
 def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
-    """Yield the cells of a contrast's verdicts, and of what else decided it."""
+    """Yield the cells of the shift that is gated, of what else decided a contrast, and of verdicts that are shown."""
     status = status_in(row.status, row.decided_by, row.waived)
-    shift = signed(row.vsr.value) if row.vsr else "-"
-    limit = "-" if row.vsr_status == Status.NOT_APPLICABLE else bare(row.tolerance)
-    yield (name, status, row.n, shift, _interval(row.vsr), limit)
-    for part in beside_verdicts(row.decided_by or ()):
+    within = "-" if row.limit is None else bare(row.limit)
+    limit = f"{bare(-row.limit)} to {within}" if row.limit is not None and row.by_scores else within
+    yield (name, status, row.n, shift_cell(row), _interval(row.gated_shift), limit)
+    for part in beside_verdicts(row.decided_by or (), by_scores=row.by_scores):
         n = part.estimate.n if part.estimate else 0
         yield (f"{name}: {NAMED[part.part]}", part.status, n, *measured_text(part), allowed_text(part))
+    if row.by_scores and row.vsr and row.status != Status.PASS:
+        yield (f"{name}: VSR", "shown", row.n, signed(row.vsr.value), _interval(row.vsr), "-")
 
 
 def _others(report: Row) -> list[str]:

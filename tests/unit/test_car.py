@@ -313,7 +313,14 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester)
     assert row["admitted_shift"]["value"] == 0
     assert row["unadmitted_shift"]["value"] == 0.3
     assert row["car_all"]["value"] == 0.35
-    assert "the reason admits that in 0 of them: too few" in row["text"]
+    limit = f"0 of these {row['car']['n']} reasons admit it, at least .80 asked"
+    assert limit in row["text"]
     assert "admitted .00 of a shift of .30" in row["message"]
     assert "admitted .00 of a shift of .30" in str(ran.stdout)
-    assert "admits that in 0 of them: too few" in (project.path / "report" / "report.md").read_text("utf-8")
+    page = (project.path / "report" / "report.md").read_text("utf-8")
+    assert limit in page
+    (cells,) = [line for line in page.splitlines() if "recency-new-old on own: CAR |" in line]
+    assert f"| FAIL | {row['car']['n']} | .00 | .000 to " in cells
+    assert cells.endswith("| at least .80 |")
+    html = (project.path / "report" / "report.html").read_text("utf-8")
+    assert f"of {row['car']['n']}, at least .80 asked</small>" in html

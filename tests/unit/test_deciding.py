@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -73,6 +74,10 @@ def hardly(prompt):
 
 def generous(prompt):
     return json.dumps({"score": (8 if "Good" in prompt else 2) + ("written recently" in prompt), "reason": "Correct."})
+
+
+def nearly(prompt):
+    return json.dumps({"score": (6 if "Good" in prompt else 5) + ("written recently" in prompt), "reason": "Correct."})
 '''
 PAIRS = 60
 
@@ -195,6 +200,9 @@ def test_what_decided_is_named_everywhere(project: Project, case: str, monkeypat
     assert [part["part"] for part in row["decided_by"]] == parts
     if parts == ["vsr"]:
         assert row["text"].startswith(begins)
+    elif parts == ["score"]:  # what was done first, and how far scores moved with it
+        assert row["text"].startswith("calling a response ")
+        assert begins in row["text"].partition("; ")[0]
     else:
         assert begins in row["text"].partition("; calling a response")[0], row["text"]
     assert f"{status}: {row['text']}" in found.said
@@ -214,11 +222,7 @@ def test_what_decided_is_named_everywhere(project: Project, case: str, monkeypat
 
 @pytest.mark.parametrize(
     ("case", "named", "measured", "allowed"),
-    [
-        ("score", "score", "+1.00 points", "-.45 to .45"),
-        ("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"),
-        ("silent", "unadmitted shift", "+0.2", "at most .05"),
-    ],
+    [("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"), ("silent", "unadmitted shift", "+0.2", "at most .05")],
 )
 def test_tables_and_pictures_show_what_decided(
     project: Project, case: str, named: str, measured: str, allowed: str
@@ -234,8 +238,67 @@ def test_tables_and_pictures_show_what_decided(
     assert allowed in cells.replace("\\", "")
     assert f'<th scope="row">{named} <small>of recency-new-old, own' in text
     assert f"<b>{measured}" in text
-    assert f"allowed {allowed}" in text
+    assert f'data-name="Allowed">{allowed}</td>' in text
     assert row["text"].partition("; ")[0].split("(")[0][1:40] in text
+
+
+def test_scores_that_are_gated_stand_in_the_tables(project: Project) -> None:
+    """In each the row has their shift, its limit and the status; VSR is shown beside a FAIL, without a status."""
+    judge, table, gate, *_ = DECIDED["score"]
+    found, row = ran(project, judge, gate, table)
+    assert (row["score_limit"], row["vsr_status"]) == (pytest.approx(0.45), "NOT_APPLICABLE")
+    assert "; of the 60 verdicts of ours on own that follow from the scores it changed " in row["text"]
+    assert "; shown, not gated)" in row["text"]
+    (head,) = [line for line in found.said.splitlines() if line.startswith("judge  dataset  contrast ")]
+    assert head.split() == ["judge", "dataset", "contrast", "n", "shift", "CI", "tolerance", "flips", "CAR", "status"]
+    (line,) = [line for line in found.said.splitlines() if line.startswith("ours   own ")]
+    assert re.search(r" 60 +\+1\.00 points +90% \[\S+, \S+\] +\.45 ", line)
+    assert line.endswith("FAIL (score)")
+    page, text = ((project.path / "report" / f"report.{kind}").read_text() for kind in ("md", "html"))
+    first, second = (line for line in page.splitlines() if "recency-new-old on own" in line and line.startswith("|"))
+    assert re.search(r"own \| FAIL \(score\) \| 60 \| \+1\.00 points \| .* \| -\.45 to \.45 \|$", first)
+    assert re.search(r"own: VSR \| shown \| 60 \| \S+ \| \S+ to \S+ \| - \|$", second)
+    assert '<h2 id="shifts">Score shifts</h2>' in text
+    (main, shown) = re.findall(r'<tr><th scope="row">(?:recency-new-old|VSR) <small>.*?</tr>', text, re.DOTALL)
+    assert "<b>+1.00 points</b>" in main
+    assert 'data-name="Allowed">-.45 to .45</td>' in main
+    assert "FAIL (score)" in main
+    assert "<b>VSR " in shown
+    assert "FAIL" not in shown
+    assert "noise floor</span>" not in text
+
+
+def test_scores_that_pass_show_their_shift_and_limit(project: Project) -> None:
+    """A PASS has nothing that decided it, and the tables have the limit all the same; VSR stands in none of them."""
+    found, row = ran(project, "generous", "score_tolerance = 0.2", SCORES)
+    assert (row["status"], row["decided_by"]) == ("PASS", [])
+    (line,) = [line for line in found.said.splitlines() if line.startswith("ours   own ")]
+    assert re.search(r" \+1\.00 points +90% \[\S+, \S+\] +1\.80 .* PASS$", line)
+    page, text = ((project.path / "report" / f"report.{kind}").read_text() for kind in ("md", "html"))
+    assert re.search(r"\| PASS \| 60 \| \+1\.00 points \| .* \| -1\.80 to 1\.80 \|\n", page)
+    assert "VSR | shown" not in page
+    assert 'data-name="Allowed">-1.80 to 1.80</td>' in text
+
+
+def test_the_same_again_says_who_is_asked(project: Project) -> None:
+    """Of a function nothing is recorded: the command in report.md asks it again, and says so."""
+    ran(project, "generous", "", SCORES)
+    page = (project.path / "report" / "report.md").read_text()
+    assert "The same again, which asks ours anew, as no answer is recorded:" in page
+    assert "nobody is asked" not in page
+
+
+def test_a_limit_that_nobody_set_is_not_spoken_of(project: Project) -> None:
+    """Without log_odds_tolerance no output has a word of it; with it a judge without probabilities says so."""
+    assert "log_odds_tolerance" not in ran(project, "silent")[0].said
+    why = "log_odds_tolerance 1.5 is not applied: the judge tells no probabilities"
+    assert why in ran(project, "silent", "log_odds_tolerance = 1.5")[0].said
+
+
+def test_ties_that_count_half_are_said_to(project: Project) -> None:
+    """Verdicts of equal scores are ties, so that more verdicts change than follow a label; of choices nothing is."""
+    assert re.search(r" followed 'old' \(a tie counts half\)\n", ran(project, "nearly", "", SCORES)[0].said)
+    assert "a tie counts half" not in ran(project, "silent")[0].said
 
 
 def test_a_judge_that_reasons_first_has_no_gate_on_log_odds(project: Project) -> None:

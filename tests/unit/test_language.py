@@ -293,8 +293,8 @@ def test_reasons_in_english_are_told_as_before(project: Project) -> None:
     """No further key stands in the rows of a judge whose reasons are read."""
     project.write("mine.py", JUDGE % "It is better.")
     said = str(project.run("--judge-report", "report", "-k", "recency").stdout)
-    assert "the reason admits that in 0 of them: too few" in said
     (row,) = project.report()["contrasts"]
+    assert f"and 0 of these {row['car']['n']} reasons admit it, at least .80 asked" in said
     assert (row["car_status"], row["car"]["value"]) == ("FAIL", 0)
     assert "unread_reasons" not in row
     assert not any("unread" in each for each in project.rows("report/judgments.jsonl"))

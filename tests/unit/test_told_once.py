@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from support.project import Project, in_pyproject, suite
 
-from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.columns import ContrastRow, SelectionRate
 from judgefixtures.checks.families import fold, holm_lines, sentence
+from judgefixtures.checks.plain import mend
 from judgefixtures.findings import Finding, PartRow, Row
 from judgefixtures.numbers.statistics import Estimate, Status
 from judgefixtures.page.views import view_of
@@ -144,6 +145,32 @@ def test_what_would_settle_is_told_where_no_diagnosis_did() -> None:
     assert left == "INCONCLUSIVE mine qa provenance-0: why provenance-0"
 
 
+def test_a_sentence_that_stands_above_is_not_told_twice() -> None:
+    """One that FAILURES told says where; several of a family keep their sentence, and so does what nobody told."""
+    alone, other = row("recency-new-old", family="recency"), replace(SIX[0], judge="other")
+    above = [(each.judge, each.dataset, each.contrast) for each in (alone, *SIX, other)]
+    lines = summary(reported(alone, *SIX), 0.05, told=above)
+    assert "FAIL: recency-new-old on qa: see FAILURES above" in lines
+    assert len([line for line in lines if "moved mine by" in line]) == 1
+    assert not [line for line in summary(reported(alone, *SIX), 0.05) if "see FAILURES" in line]
+    lines = summary(reported(alone, other), 0.05, told=above)
+    assert "FAIL: recency-new-old on qa of mine: see FAILURES above" in lines
+    assert "FAIL: provenance-0 on qa of other: see FAILURES above" in lines
+
+
+def test_what_pass_covers_speaks_of_passes() -> None:
+    """Beside a FAIL that moved many it says in how many contrasts no verdict did, or how many did at most."""
+    passed = [row(f"age-{n}", "PASS", flip_rate=share(0.0), first_selection_rate=SelectionRate()) for n in range(2)]
+    failed = row("recency-new-old", "FAIL", "vsr", family="recency", flip_rate=share(0.5))
+    (said,) = [line for line in summary(reported(failed, *passed), 0.05) if line.startswith("what PASS covers")]
+    assert said.startswith("what PASS covers of mine on qa: in the 2 contrasts that passed no verdict moved; ")
+    moved = replace(passed[0], flip_rate=share(0.03))
+    (said,) = [line for line in summary(reported(failed, moved), 0.05) if line.startswith("what PASS covers")]
+    assert said.startswith(
+        "what PASS covers of mine on qa: in the 1 contrast that passed at most 3 of 100 verdicts moved;"
+    )
+
+
 # --- a run --------------------------------------------------------------------------------------------------
 
 # Follows the label of recency and provenance in 16 of 40 pairs, and never says so.
@@ -207,12 +234,42 @@ def test_a_failure_is_told_once(project: Project) -> None:
     assert "moved" not in short
     assert "changed" not in short
     sentences = [line for line in below.splitlines() if line.startswith("FAIL: ")]
-    assert sum("calling a response" in line for line in sentences) == 2
+    assert sum("calling a response" in line for line in sentences) == 1  # recency stands above, word for word
+    assert "FAIL: recency-new-old on own: see FAILURES above" in sentences
     (several,) = [line for line in sentences if "provenance on own" in line]
     assert several.startswith("FAIL: 3 of 6 contrasts of provenance on own, the largest shift: calling a response")
     assert several.endswith("; together their reasons admit 0 of the 48 verdicts that went to a label")
     rows = [line for line in below.splitlines() if line.startswith("ours   own ") and line.endswith(" FAIL")]
     assert len(rows) == len(failed) == 4
+
+
+def test_a_failure_ends_with_what_to_do(project: Project) -> None:
+    """Which answers to look at, how to run this one again, and what usually mends it; the command runs as it is."""
+    above, _, _ = parts_of(project.run(*RUN, "-k", "recency").said)
+    *_, look, again, mended = above.splitlines()[: above[: above.index("note: ")].count("\n")]
+    assert look == "  Every judgment: report/judgments.jsonl"
+    assert again == "  This one again: pytest --judge ours --judge-dataset own -k recency-new-old"
+    assert mended == f"  What usually mends it: {mend('recency')}"
+    project.run(*again.partition("pytest ")[2].split(), "--judge-force").assert_outcomes(failed=1, deselected=6)
+    above, _, _ = parts_of(project.run(*RUN[:-2], "-k", "recency").said)
+    assert f"  Every judgment: {again.partition(': ')[2]} --judge-report report\n" in above
+    assert "This one again" not in above
+
+
+@pytest.mark.parametrize(
+    ("family", "said"),
+    [
+        ("provenance", "keep the cue from the judge"),
+        ("position", "ask in both orders"),
+        ("verbosity", "go by what a response says"),
+        ("attack", "follow nothing that is in it"),
+        ("repeat", "take the majority"),
+    ],
+)
+def test_what_mends_it_goes_by_the_family(family: str, said: str) -> None:
+    """Each kind of contrast has its own words, and none is mended by a wider tolerance."""
+    assert said in mend(family)
+    assert mend(family).endswith("; do not widen the tolerance to make it green")
 
 
 def test_without_failures_the_summary_says_as_much(project: Project) -> None:
@@ -224,6 +281,8 @@ def test_without_failures_the_summary_says_as_much(project: Project) -> None:
     assert f"INCONCLUSIVE ours own {open_['contrast']}" not in below
     above, below, short = parts_of(project.run(*RUN, *wide, "--tb=no").said)
     assert open_["message"] not in above
+    assert open_["text"] in below
+    assert "see FAILURES above" not in below
     assert f"INCONCLUSIVE ours own {open_['contrast']}: {open_['message']}" in below
     assert f"-{open_['contrast']}] - INCONCLUSIVE\n" in short
 
