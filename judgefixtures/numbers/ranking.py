@@ -2,7 +2,7 @@
 
 Integers in, estimates out: the shifts of every contrast of a cue family on the same pairs become one
 strength per label, and each step of the declared order is tested. Nothing is gated here; no judge, no
-file, no cue is known. numpy, scipy and statsmodels are imported by the functions that need them.
+file, no cue is known. numpy and scipy are imported by the functions that need them.
 """
 
 from __future__ import annotations

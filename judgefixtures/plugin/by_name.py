@@ -20,6 +20,7 @@ import pytest
 
 from judgefixtures.material.registry import ALONE, REGISTRY
 from judgefixtures.plugin.items import ITEM, mark_of
+from judgefixtures.plugin.rootdir import parse_again
 from judgefixtures.words.commands import SUITE, quoted
 
 MARKED = "mark.judge_"
@@ -37,7 +38,7 @@ class ByName:
     @cached_property
     def is_needed(self) -> bool:
         """Whether judge tests have to be named in this run by their paths: no option and no word names them."""
-        return self._table.get("collect", "always") != "always" and not self._has_named
+        return self._table.get("collect") == "named" and not self._has_named
 
     def leaves_out(self, path: Path, session: pytest.Session) -> bool:
         """Return whether the judge tests of a file are left out."""
@@ -80,15 +81,19 @@ class ByName:
 
     @cached_property
     def _suite(self) -> Path:
-        return self._config.rootpath / SUITE
+        return self._home / SUITE
+
+    @cached_property
+    def _home(self) -> Path:
+        """The repository: pytest may take a folder in it for its root, as one with settings of its own."""
+        here = self._config.rootpath
+        return next((each for each in (here, *here.parents) if _written(each / "pyproject.toml")), here)
 
     @cached_property
     def _typed(self) -> argparse.Namespace:
         """What was typed after `pytest`; an option that was not is None."""
         ours = [dest for dest in vars(self._config.option) if dest.startswith("judge_")]
-        unsaid = argparse.Namespace(**dict.fromkeys([*ours, "keyword", "markexpr"]))
-        parser: pytest.Parser = self._config._parser  # the public way to it is open to plugins that are loaded early
-        return parser.parse_known_args(list(self._config.invocation_params.args), unsaid)
+        return parse_again(self._config, argparse.Namespace(**dict.fromkeys([*ours, "keyword", "markexpr"])))
 
     @cached_property
     def _has_named(self) -> bool:
@@ -149,21 +154,25 @@ class ByName:
     def _table(self) -> Mapping[str, Any]:
         """The table of the configuration as it is written, unchecked: a run that names no judge refuses none."""
         given = self._config.option.judge_config
-        file = self._config.rootpath / "pyproject.toml" if given is None else self._config.invocation_params.dir / given
-        try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return {}
-        try:
-            held = tomllib.loads(text)
-        except ValueError:  # a run that names judges says what is wrong
-            return {"collect": "named"} if NAMED.search(text) else {}
-        if file.name == "pyproject.toml" or {*held} == {"tool"}:
-            held = _tables_in(_tables_in(held).get("tool")).get("judgefixtures", {})
-        return held
+        return _written(self._home / "pyproject.toml" if given is None else self._config.invocation_params.dir / given)
 
 
 BY_NAME = pytest.StashKey[ByName]()
+
+
+def _written(file: Path) -> Mapping[str, Any]:
+    """Return our table as a file has it; empty where it has none, or cannot be read."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    try:
+        held = tomllib.loads(text)
+    except ValueError:  # a run that names judges says what is wrong
+        return {"collect": "named"} if NAMED.search(text) else {}
+    if file.name == "pyproject.toml" or {*held} == {"tool"}:
+        held = _tables_in(_tables_in(held).get("tool")).get("judgefixtures", {})
+    return held
 
 
 def wanted(expression: str) -> Iterator[str]:

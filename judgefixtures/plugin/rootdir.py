@@ -1,4 +1,4 @@
-"""The rootdir, found again: the one place where attributes of pytest are set that are not public.
+"""The rootdir, found again: the one place where attributes of pytest are set or read that are not public.
 
 pytest looks for its rootdir before plugins are loaded, and takes the value of `--judge-report DIR` or `--judge-config
 FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml. pytest has no public way to
@@ -8,6 +8,7 @@ these attributes are called in which release is asked here alone.
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 import pytest
@@ -39,3 +40,12 @@ def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
         known.confcutdir = str(file.parent if file else rootdir)
         # What stands first in args came from the settings of a folder that is not the project's.
         args[: len(before)] = early_config.getini("addopts")
+
+
+def parse_again(config: pytest.Config, unsaid: argparse.Namespace) -> argparse.Namespace:
+    """Return what was typed after `pytest`, without what settings add, over what stands for an option that was not.
+
+    The public way to the parser is open to plugins that are loaded early, and to no others.
+    """
+    parser: pytest.Parser = config._parser
+    return parser.parse_known_args(list(config.invocation_params.args), unsaid)

@@ -91,7 +91,7 @@ def _reports(
 
     failure = None
     if decision.status != SwapStatus.APPROVE:
-        failure = _failure(decision_text(decision, report), f"{decision.judge} against {decision.baseline}")
+        failure = _failure(decision_text(decision, report), decision.status)
     told = [("status", decision.status), ("says", printable(lead(decision, report)))]
     for when in ("setup", "call", "teardown"):
         failed = failure is not None and when == "call"
@@ -106,12 +106,12 @@ def _reports(
         )
 
 
-def _failure(text: str, title: str) -> Any:
-    """Return a failure as pytest shows that of an item which says the same; `title` is who it is about."""
+def _failure(text: str, status: str) -> Any:
+    """Return a failure as pytest shows that of an item which says the same; its line has the status after the name."""
     try:
         raise pytest.fail.Exception(presentable(text), pytrace=False)
     except pytest.fail.Exception:
         shown = pytest.ExceptionInfo.from_current().getrepr(style="value")
     if crash := getattr(shown, "reprcrash", None):
-        crash.message = presentable(f"{title}: {text.partition(':')[0]}")
+        crash.message = status
     return shown

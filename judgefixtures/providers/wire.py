@@ -338,7 +338,8 @@ class HttpProvider(ABC, Generic[Client]):
             # The account goes with the key to the provider itself: it is not another server's business.
             own = os.environ if self.table.address is None else {}
             self.account = {option: own.get(name) for option, name in self.table.record.account.items()}
-            self._http = http_client(http_library(self.sdk), self.table.address, self.table.timeout)
+            if self._http is None:
+                self._http = http_client(http_library(self.sdk), self.table.address, self.table.timeout)
             with without_switches():
                 self._client = self.make_client(key, self._http)
         return self._client

@@ -17,11 +17,11 @@ from judgefixtures.checks.approval import DECISIONS, ComponentRow, DecisionRow
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import CONTROLS, control_lines
-from judgefixtures.checks.coverage import coverage_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.coverage import coverage_of, kind_of, said_of_sides, sides_of, words_of
 from judgefixtures.checks.families import fold, name_largest, sentence
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.order_flips import flips_lines
-from judgefixtures.checks.overview import OPEN, ended, headlines, kind_of, others, source
+from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
 from judgefixtures.checks.shift_table import CONTRASTS, legend, measured_rows, shift_cell, wordings_of
 from judgefixtures.findings import Row, is_of_control

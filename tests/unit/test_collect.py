@@ -207,6 +207,14 @@ def test_a_path_names_what_it_holds(project: Project) -> None:
     assert judged(project, "tests/judge/deep") == [deep]
 
 
+def test_a_folder_with_settings_of_its_own_is_a_part_of_the_repository(project: Project) -> None:
+    """Where pytest takes another folder for its root, the repository's own tests stay what they were, too."""
+    project.write("tests/pytest.ini", "[pytest]\n")
+    done = run_as_users_do(project.path, "tests")
+    assert (done.ret, done.parseoutcomes()) == (0, {"passed": 2})
+    assert any(line.startswith(LEFT) for line in done.outlines)
+
+
 def test_a_module_is_a_path(project: Project) -> None:
     """With --pyargs the folder and the file are named as they are imported."""
     assert {*run_as_users_do(project.path, "--pyargs", "tests", "--collect-only", "-q").outlines} >= {
@@ -218,6 +226,8 @@ def test_a_module_is_a_path(project: Project) -> None:
 
 def test_the_folder_that_one_is_in_is_a_path(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain `pytest` in tests/judge names what lies there; in tests, it does not."""
+    file = project.path / "pyproject.toml"  # before 8.1 a file without settings of pytest's makes no rootdir
+    file.write_text(f"{file.read_text()}\n[tool.pytest.ini_options]\n")
     every = everything(project)
     monkeypatch.chdir(project.path / "tests" / "judge")
     assert judged(project) == every
@@ -291,12 +301,12 @@ def test_a_run_that_names_it_passes_only_what_was_measured(project: Project) -> 
     assert project.run(*gate, "cue").ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_another_value_is_refused_where_the_judge_is_named(project: Project) -> None:
-    """A slip in the key's value is told, with what is accepted, by a run that names the judge, and by no other."""
+@pytest.mark.parametrize("command", [(), ("tests/judge",)], ids=str)
+def test_another_value_is_refused(project: Project, command: tuple[str, ...]) -> None:
+    """A slip in the key's value is told, with what is accepted, by every run: no gate vanishes because of it."""
     file = project.path / project.file
     file.write_text(file.read_text().replace('"named"', '"name"'))
-    project.run().assert_outcomes(passed=2)
-    done = project.run("tests/judge")
+    done = project.run(*command)
     assert done.ret == 2
     assert "collect: input should be 'always' or 'named', got 'name'" in done.said
 
