@@ -38,6 +38,7 @@ from judgefixtures.words.records import where_any
 HEADER = ("judge", "dataset", "category", "n", "TPR", "TNR", "accuracy", "kappa", "CI", "people")
 SMALLEST_SHOWN_CATEGORY = 10  # labels; report.json has all
 TITLE = "agreement: does it grade as people label?"
+UNSET = "min_tpr, min_tnr, min_kappa and min_accuracy in [gate.agreement] are what it could be held to"
 LEGEND = "TPR: of what people pass, how much it passes; TNR: of what they fail, how much it fails; CI: of kappa"
 
 
@@ -233,7 +234,7 @@ def decide_agreement(
         part = Part("invalid", Status.ERROR, f"{why}: {first}" if first else why)
         return replace(row, status=Status.ERROR, message=f"{shown}; {part.reason}"), (part,)
     if not limits.set:
-        return replace(row, message=f"{shown}; no limit is set in [gate.agreement]"), ()
+        return replace(row, message=f"{shown}; no limit is set: {UNSET}"), ()
     if not row.n:
         part = Part("unmeasured", Status.INCONCLUSIVE, f"{lacking(0, 0)}, and {limits} is set: INCONCLUSIVE")
         return replace(row, status=part.status, message=part.reason), (part,)

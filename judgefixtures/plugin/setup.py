@@ -90,6 +90,17 @@ class Setup:
         """Return the datasets that a judge is asked about in a family: --judge-dataset, else the configuration's."""
         return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family, judge)))
 
+    def _note_alike(self) -> None:
+        """Note which candidates are the baseline by another name: recordings of one judge say nothing of another."""
+        baseline = self.baseline_name
+        for name in self.judge_names if baseline is not None else ():
+            judge = self.run.judge(name)
+            if name != baseline and judge.identity == self.run.judge(str(baseline)).identity:
+                self.run.desk.note(
+                    f"{name} and {baseline} are one judge by two names (model, prompt and parameters are the same): an "
+                    f"APPROVE says nothing of another. Set what differs in {judge.table.heading}"
+                )
+
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         from judgefixtures.runs.run import REPEAT
@@ -101,6 +112,7 @@ class Setup:
             self._check_askable(judge)
             for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
+        self._note_alike()
         if self.options.judge_batch:
             self._check_batches()
         if (detector := self.config.detector.judge) is not None:

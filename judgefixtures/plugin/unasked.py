@@ -27,6 +27,7 @@ OF_PAIRS = (
     "asked of judges of one response alone. -k accuracy asks whether it is right where the better response is known"
 )
 
+UNCOMPARED = "no swap was compared: it takes the incumbent as well, --judge-baseline NAME"
 WORDED = 'wordings = ["terse", "reordered"]'
 
 
@@ -35,6 +36,8 @@ def unasked(setup: Setup, option: Any) -> Iterator[str]:
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
+    if setup.baseline_name is None and all(_is_named("swap", judge, setup, option) for judge in setup.judge_names):
+        yield UNCOMPARED
     for judge in setup.judge_names:
         who = setup.run.judge(judge)
         families = sorted({each.family for each in checks_of(contrasts) if not each.is_asked(who, ())})

@@ -24,7 +24,6 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.in_use import find_elsewhere
 from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import OFF, Trial
-from judgefixtures.checks.phrasing import shortened
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.checks.twins import NeedOfLabels
 from judgefixtures.material.contrasts import Condition
@@ -44,7 +43,6 @@ from judgefixtures.words.texts import join_names
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
 NOTHING = Cost(0, 0, 0, 0.0)
-NAMED = 3  # pairs by their ids, where there may be many
 CACHED_FROM = 1024  # tokens: no shorter start of a prompt is kept by the caches of OpenAI, Gemini or Claude
 
 SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at least", "if equal", "can pass")
@@ -69,7 +67,6 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
         *compared,
         *map(_lacking, run.narrowing.hopeless(subjects)),
         *dict.fromkeys(_lacking_gold(run, subjects)),
-        *dict.fromkeys(_identical(run, subjects)),
         *_samples(run, subjects),
         *dict.fromkeys(_closest(run, subjects)),
         *dict.fromkeys(_controls(run, subjects)),
@@ -133,23 +130,6 @@ def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, s
         wrong = misplaced(each.check.contrast, map(run.judge, each.judges))
         if why and (wrong or any((who, each.dataset) in imported for who in each.judges)):
             yield why
-
-
-def _identical(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
-    """Say which pairs show the same response twice: they are asked about, and nothing in them can be better."""
-    for each in subjects:
-        pairs = run.about(each).at_most
-        same = [pair for pair in pairs if pair.response_1 == pair.response_2]
-        if not same or is_of_examples(pairs):
-            continue
-        ids = ", ".join(shortened(pair.id, 60) for pair in same[:NAMED])
-        ids += ", ..." if len(same) > NAMED else ""
-        golden = sum(pair.gold is not None for pair in same)
-        also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
-        yield (
-            f"{each.dataset}: {len(same)} of {several(len(pairs), 'pair')} have two identical responses ({ids}): "
-            f"nothing can be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
-        )
 
 
 def _conservative(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from judgefixtures.material.prompts import Template
 from judgefixtures.runs.fitting import check_fit
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import is_offline, two_ways
-from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
+from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, identical, load_sample
 from judgefixtures.words.errors import JudgeFixturesError
 
 
@@ -111,6 +111,8 @@ class Samples:
             self._note(f"{dataset} has {there}, fewer than the {self.wanted} asked for: all of them are used")
         if chosen.sample.left_out:
             self._note(f"{dataset}: left out {accounted(chosen.sample.left_out)}")
+        if same := identical(dataset, chosen.pairs):
+            self._note(same)
         return chosen
 
     def _fresh(self, judge: str, dataset: str, source: Source, revision: str | None = None) -> Chosen:

@@ -24,13 +24,23 @@ def main(arguments: list[str]) -> int:
         with serving(options.port) as server:
             sys.stderr.write(f"simulated judges at {server.url}/v1 (OpenAI) and {server.url} (Gemini, Claude)\n")
             if command:
-                return subprocess.call(command)
+                return _run(command)
             threading.Event().wait()
     except OSError as error:
         parser.error(f"port {options.port} cannot be used: {error.strerror}; choose another with --port")
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def _run(command: list[str]) -> int:
+    """Run a command and return its exit code: Ctrl-C is for the command, which is served until it has ended."""
+    with subprocess.Popen(command) as running:
+        while True:
+            try:
+                return running.wait()
+            except KeyboardInterrupt:  # it came to both of us; what is in flight there is still answered
+                continue
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

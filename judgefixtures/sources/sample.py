@@ -13,6 +13,7 @@ from judgefixtures.material.pairs import (
     Pair,
     balanced,
     independent,
+    is_of_examples,
     length_balanced,
     one_per_question,
     sampled,
@@ -28,6 +29,7 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.texts import join_names
 
 SHOWN_CATEGORIES = 20
+SHOWN_IDS = 3  # where there may be many
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
@@ -212,6 +214,24 @@ def accounted(left_out: Mapping[str, int]) -> str:
     '10 further pairs of a question, 3 ties'
     """
     return ", ".join(f"{count} {rule}" for rule, count in sorted(left_out.items()))
+
+
+def identical(dataset: str, pairs: Sequence[Pair]) -> str:
+    """Return which pairs show the same response twice, in a sentence; empty where none does.
+
+    >>> identical("own", [Pair("a", "Why?", "Because.", "Because."), Pair("b", "Why?", "Because.", "It is so.")])[:48]
+    'own: 1 of 2 pairs have two identical responses ('
+    """
+    same = [pair for pair in pairs if pair.response_1 == pair.response_2]
+    if not same or is_of_examples(pairs):
+        return ""
+    ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
+    golden = sum(pair.gold is not None for pair in same)
+    also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
+    return (
+        f"{dataset}: {len(same)} of {several(len(pairs), 'pair')} have two identical responses ({ids}): nothing can be "
+        f"better there{also}, and what is chosen is chance or habit. They stay asked about and count"
+    )
 
 
 def _kind(source: Source) -> str:

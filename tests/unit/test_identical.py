@@ -1,4 +1,4 @@
-"""Pairs whose two responses are the same text: the preflight names them, and they stay asked about."""
+"""Pairs whose two responses are the same text: every run names them, and they stay asked about."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def rows(same: int, *, gold: bool = False) -> list[dict[str, Any]]:
         (1, True, "(p00): nothing can be better there (the data names a better one in 1 of them all the same), and "),
     ],
 )
-def test_the_preflight_names_identical_responses(project: Project, same: int, gold: bool, said: str) -> None:
+def test_a_run_names_identical_responses(project: Project, same: int, gold: bool, said: str) -> None:
     """How many, the first ids and what that does, once per dataset; as many calls are foreseen as without them."""
     project.write_pairs(rows(same, gold=gold))
+    replayed = project.run("--judge-pairs", "30")
+    assert sum("identical responses" in line for line in replayed.outlines) == bool(said)
     ran = project.run("--judge-preflight", "--judge-pairs", "30")
     lines = [line for line in ran.outlines if "identical responses" in line]
     assert len(lines) == bool(said)

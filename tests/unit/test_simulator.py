@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -656,3 +660,15 @@ def test_what_is_made_once_is_made_by_one_thread() -> None:
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(costly, [2] * 8)) == [2] * 8
     assert sorted(made) == [0, 1, 2]
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_for_the_command_that_is_served() -> None:
+    """Ctrl-C comes to both: the judges are served until the command has ended, and its exit code is that of both."""
+    program = "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit(7)); print('up', flush=True); time.sleep(60)"
+    command = [sys.executable, "-m", "judgefixtures.simulator", "--port", "0", "--", sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "up\n"
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(timeout=30) == 7

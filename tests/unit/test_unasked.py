@@ -70,6 +70,24 @@ def told(project: Project, *arguments: str) -> list[str]:
     return [line for line in project.run(*arguments).outlines if line.startswith("note: ")]
 
 
+def test_a_swap_without_a_baseline_is_told(project: Project) -> None:
+    """Who names a swap and no incumbent learns what is lacking; other runs hear nothing of it."""
+    said = "note: no swap was compared: it takes the incumbent as well, --judge-baseline NAME"
+    assert said in told(project, "--judge", "pairs", "--judge-dataset", "twos", "-k", "swap")
+    assert said not in told(project, "--judge", "pairs", "--judge-dataset", "twos", "-k", "recency")
+    assert said not in told(project, "--judge", "pairs", "--judge-dataset", "twos", "--collect-only")
+
+
+def test_one_judge_by_two_names_is_told(project: Project) -> None:
+    """A candidate whose table changes nothing is no other judge, whatever is decided."""
+    project.configure(TABLES + '[judges.alias]\nextends = "grader"\n')
+    swap = ("-k", "swap", "--judge-baseline", "grader", "--collect-only", "--judge")
+    assert any(
+        line.startswith("note: alias and grader are one judge by two names") for line in told(project, *swap, "alias")
+    )
+    assert not any("by two names" in line for line in told(project, *swap, "other"))
+
+
 # --- items that there are none of -------------------------------------------------------------------------
 
 
