@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from judgefixtures.asking.costs import money
 from judgefixtures.checks.candidate import ExpenseRow, FoundPart, PlannedPart, PriceRow, SwapRow
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.coverage import coverage_of
+from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.checks.phrasing import table
 from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
-from judgefixtures.numbers.estimate import Estimate, Status, bare
+from judgefixtures.numbers.estimate import Status, bare
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
-from judgefixtures.words.records import Record, where_any
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
 EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
@@ -40,46 +40,6 @@ UNREAD = {
 }
 URGENCY = tuple(UNREAD)
 MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentRow(Record):
-    """A component of the decision on a swap."""
-
-    kind: str = ""
-    role: str = ""
-    name: str = ""
-    n: int = 0
-    value: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
-    margin: float = 0.0
-    status: str = ""
-    z: float = 0.0
-    p_pass: float = 1.0
-    p_fail: float = 1.0
-    message: str = ""
-    judge: Estimate | None = where_any()
-    baseline: Estimate | None = where_any()
-
-    @property
-    def is_of_all(self) -> bool:
-        """Whether it is over a family or over everything, which is always shown: single contrasts are folded."""
-        return self.role == "primary" or not self.name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRow(Record):
-    """The decision on a candidate; on all of them, where it names none."""
-
-    judge: str = where_any("")
-    baseline: str = where_any("")
-    status: str = SwapStatus.INCONCLUSIVE
-    reasons: tuple[str, ...] = ()
-    components: tuple[ComponentRow, ...] = ()
-    guard_margin: float | None = None
-    needed_pairs: int | None = None
-    look: int | None = None
 
 
 def _adjust_swaps(findings: Sequence[Finding]) -> list[SwapRow]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from judgefixtures.checks.accuracy import SIDE_BY_SIDE
 from judgefixtures.checks.candidate import SwapRow
 from judgefixtures.checks.control import CONTROLS, Control
+from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.checks.plain import EDITED
 from judgefixtures.findings import Row
 from judgefixtures.material.cues import FAMILIES, PLACEBO
@@ -21,9 +22,6 @@ from judgefixtures.providers import PROVIDERS, record_of
 from judgefixtures.swap.components import SwapStatus
 from judgefixtures.swap.sentences import SHIFTS
 from judgefixtures.words.texts import join_names
-
-if TYPE_CHECKING:
-    from judgefixtures.checks.approval import ComponentRow, DecisionRow
 
 # What differs between the two sides of a family's contrasts. A cue of the user's own has its name.
 VARIED = {

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from judgefixtures.checks import list_sections
-from judgefixtures.checks.approval import ComponentRow, DecisionRow, unread
+from judgefixtures.checks.approval import unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.coverage import (
     Coverage,
@@ -26,6 +26,7 @@ from judgefixtures.checks.coverage import (
     simulated_of,
     words_of,
 )
+from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.checks.families import fold, said_of_all
 from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, opening, others

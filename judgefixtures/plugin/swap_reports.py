@@ -15,7 +15,7 @@ from judgefixtures.words.secrets import presentable
 from judgefixtures.words.texts import printable
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.approval import DecisionRow
+    from judgefixtures.checks.decision_rows import DecisionRow
 
 Row = dict[str, Any]
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from judgefixtures.asking.costs import money
 from judgefixtures.checks import list_sections
 from judgefixtures.checks.accuracy import ACCURACY, SIDE_BY_SIDE
-from judgefixtures.checks.approval import DECISIONS, ComponentRow, DecisionRow
+from judgefixtures.checks.approval import DECISIONS
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.coverage import coverage_of, kind_of, said_of_sides, sides_of, words_of
+from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.checks.families import fold, name_largest, sentence
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.order_flips import flips_lines

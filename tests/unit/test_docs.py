@@ -44,7 +44,7 @@ def documented() -> dict[str, dict[str, str]]:
 
 def default_of(table: type[BaseModel], key: str) -> str:
     """Return a key's default as configuration.md writes it."""
-    value: Any = table.model_fields[key].get_default(call_default_factory=True)
+    value: Any = table.model_fields[key].get_default(call_default_factory=True, validated_data={})
     if value is PydanticUndefined:
         return "required"
     if value is None or value == "" or isinstance(value, BaseModel):

@@ -14,7 +14,8 @@ from filelock import FileLock
 from support.forked import gate_here
 from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 
-from judgefixtures.checks.approval import ComponentRow, DecisionRow, lead
+from judgefixtures.checks.approval import lead
+from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.config import SwapTable
 from judgefixtures.material.pairs import Example, as_row
 from judgefixtures.swap import SwapAccuracy, SwapStatus, decide_swap
