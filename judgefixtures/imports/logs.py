@@ -24,7 +24,7 @@ from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, Request
 from judgefixtures.imports.matching import Reader
 from judgefixtures.imports.meant import choose, with_labels
-from judgefixtures.imports.opened import read_log
+from judgefixtures.imports.opened import check_file, read_log
 from judgefixtures.imports.recognised import recognised
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
@@ -90,7 +90,7 @@ def import_log(request: Request) -> Done:
             "is about (--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
         )
     _check_share(request, reader.unused, len(entries))
-    logs = tuple(Log(file.name, hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in request.files)
+    logs = tuple(Log(file.name, _digest(file)) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
     pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
@@ -101,6 +101,11 @@ def import_log(request: Request) -> Done:
     done = Done(request, content, imported, pairs, folder, config, *left, remarks, len(gone), chosen.others)
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
     return done
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
 
 
 # --- what the request names -----------------------------------------------------------------------------------
@@ -159,6 +164,7 @@ def _check_share(request: Request, unused: Sequence[tuple[str, str]], n: int) ->
 def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, ...]:
     """Return the pairs that a file or the configuration has; none where the log's own texts are all there is."""
     if request.pairs is not None:
+        check_file(request.pairs, "name a file of pairs or examples with --pairs")
         return _without_secrets(load_pairs(Source(dataset, request.pairs, balance_positions=False)), str(request.pairs))
     if dataset not in config.datasets:
         return ()
@@ -190,16 +196,28 @@ def _is_own(folder: Path, source: Source) -> bool:
 
 
 def _is_wanted(row: Row, where: Mapping[str, str]) -> bool:
-    return all(_as_text(lookup(row.fields, column)) == value for column, value in where.items())
+    return all(_as_text(lookup(row.fields, column)) == _as_text(value) for column, value in where.items())
 
 
 def _as_text(value: object) -> object:
-    return json.dumps(value) if isinstance(value, bool | int | float) else value
+    """Return a value as --where names it, and as it is in whatever format: "1" is 1 and 1.0, "true" is True.
+
+    >>> [_as_text(value) for value in (1, 1.0, "1.0", True, "TRUE", "v1.0", 0.5)]
+    ['1', '1', '1', 'true', 'true', 'v1.0', '0.5']
+    """
+    if isinstance(value, bool | int | float):
+        value = json.dumps(value)
+    if not isinstance(value, str):
+        return value
+    if value.lower() in ("true", "false"):
+        return value.lower()
+    whole, point, rest = value.partition(".")
+    return whole if point and whole.lstrip("-").isdecimal() and rest.strip("0") == "" else value
 
 
 def _none_wanted(request: Request, rows: Sequence[Row]) -> str:
     if not rows:
-        return f"{request.names} holds no rows: a log has one JSON object per line, one for each answer."
+        return f"{request.names} holds no rows: a log has a row for each answer, such as one JSON object per line."
     said = []
     for column in request.where:
         values = {str(_as_text(value)) for row in rows if (value := lookup(row.fields, column)) is not MISSING}

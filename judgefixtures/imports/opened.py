@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,17 +29,22 @@ class LogFile:
 
 def read_log(file: Path, form: str | None = None) -> LogFile:
     """Return a log, read in a format that is named or told by what it holds; raises JudgeFixturesError."""
-    if not _is_file(file):
-        raise JudgeFixturesError(f"{file} does not exist, or is a folder: give a log, a file with one answer per row.")
+    check_file(file, "give a log, a file with one answer per row")
     if form is not None and form not in EXPORTS:
         raise JudgeFixturesError(f"--format: there is no format {form!r}: {choices(form, EXPORTS)}.")
     with _of_no_dataset():
         held = hold(file)
         export = export_of(held) if form is None else EXPORTS[form]
         rows, remarks = export.rows(held), export.remarks(held)
-    # Before anything is made of them: texts and ids go to files, and both into messages.
-    safe = (row._replace(fields=redacted_json(row.fields), where=row.where.removeprefix(OF_LOG)) for row in rows)
-    return LogFile(file, export.name, tuple(safe), remarks)
+    return LogFile(file, export.name, tuple(map(_safe, rows)), remarks)
+
+
+def _safe(row: Row) -> Row:
+    """Return a row without known keys: texts and ids go to files, and both into messages."""
+    fields = redacted_json(row.fields)
+    if fields is row.fields and not row.where.startswith(OF_LOG):
+        return row
+    return row._replace(fields=fields, where=row.where.removeprefix(OF_LOG))
 
 
 @contextlib.contextmanager
@@ -50,8 +56,16 @@ def _of_no_dataset() -> Iterator[None]:
         raise JudgeFixturesError(str(error).replace(OF_LOG, "")) from None
 
 
-def _is_file(path: Path) -> bool:
+def check_file(file: Path, remedy: str) -> None:
+    """Raise JudgeFixturesError with the remedy for what is no file that can be read from its beginning to its end.
+
+    A pipe would be waited for, and a device has no end.
+    """
     try:
-        return path.is_file()
-    except OSError:  # a name that no file can have
-        return False
+        mode = file.stat().st_mode
+    except OSError as error:  # a name that no file can have and a link to itself among them
+        raise JudgeFixturesError(f"{file} does not exist ({error.strerror}): {remedy}.") from None
+    if stat.S_ISDIR(mode):
+        raise JudgeFixturesError(f"{file} is a folder: {remedy}.")
+    if not stat.S_ISREG(mode):
+        raise JudgeFixturesError(f"{file} is a pipe or a device: save what comes from it to a file, and {remedy}.")

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -284,13 +284,19 @@ def with_columns(pair: Pair, names: Iterable[str]) -> Pair:
 
 def as_row(pair: Pair) -> dict[str, Any]:
     """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
-    bare = replace(pair, of=None) if isinstance(pair, Example) else pair
-    row = {key: value for key, value in asdict(bare).items() if value is not None and value != {}}
-    columns: dict[str, Any] = row.pop("columns", {})
-    if isinstance(pair, Example):
-        del row["response_2"], row["number"]
-        row = {"response" if key == "response_1" else key: value for key, value in row.items()}
-    return row | columns
+    of_pair = {"response_1": pair.response_1, "response_2": pair.response_2}
+    told = {"label": pair.label, "labels": dict(pair.labels)} if isinstance(pair, Example) else {}
+    row = {
+        "id": pair.id,
+        "question": pair.question,
+        **({"response": pair.response} if isinstance(pair, Example) else of_pair),
+        "gold": pair.gold,
+        "category": pair.category,
+        "content_type": pair.content_type,
+        "cluster": pair.cluster,
+        **told,
+    }
+    return {key: value for key, value in row.items() if value is not None and value != {}} | pair.columns
 
 
 def _draw(seed: int, purpose: str, of: str) -> bytes:

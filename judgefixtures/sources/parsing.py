@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgefixtures.sources.described import Source
+from judgefixtures.sources.encodings import numbered_lines, whole_text
 from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.texts import quote_names
 
@@ -27,6 +28,7 @@ JSON_FORMATS = {".jsonl": "json", ".json": "json"}
 TABLE_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 FORMATS = {**JSON_FORMATS, **TABLE_FORMATS}
 SAVED = ("state.json", "dataset_dict.json")  # what save_to_disk leaves of a Dataset and of a DatasetDict
+MOST_NESTED = 100  # lists and objects in one another: logs of agents have some twenty
 HUB_TIMEOUT = 30.0  # seconds for the question whether the hub is there and has the dataset
 
 
@@ -54,9 +56,12 @@ class Rows:
 
 def json_lines(path: Path, source: Source) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file; raises JudgeFixturesError naming the line."""
-    for number, line in enumerate(_text(path, source).split("\n"), 1):
+    if not path.exists():
+        raise _absent(path, source)
+    named = f"dataset {source.name!r}: {path}"
+    for number, line in numbered_lines(path, named):
         if line.strip():
-            where = f"dataset {source.name!r}: {path}:{number}"
+            where = f"{named}:{number}"
             yield Row(_object(line, where), where, f"line {number}")
 
 
@@ -113,8 +118,10 @@ def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: st
 
 def json_value(path: Path, source: Source) -> Any:
     """Return what a JSON file holds; raises JudgeFixturesError naming the file."""
+    if not path.exists():
+        raise _absent(path, source)
     try:
-        return json.loads(_text(path, source), object_pairs_hook=_unambiguous)
+        return _loads(whole_text(path, f"dataset {source.name!r}: {path}"))
     except (ValueError, RecursionError) as error:
         hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
         raise source.mistake(f"{path}: {_fault(error)}.{hint}") from None
@@ -122,7 +129,11 @@ def json_value(path: Path, source: Source) -> Any:
 
 def json_rows(path: Path, source: Source) -> list[Row]:
     """Return the rows of a JSON file: a list of objects, or the one list that an object holds, or that `rows` names."""
-    value = json_value(path, source)
+    return rows_within(json_value(path, source), path, source)
+
+
+def rows_within(value: Any, path: Path, source: Source) -> list[Row]:
+    """Return the rows of what a JSON file holds."""
     if source.rows is not None:
         found = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
         if found is MISSING:
@@ -158,8 +169,11 @@ def lookup(value: Any, path: str) -> Any:
     >>> lookup({"vars": {"q": "Why?"}, "outputs": ["So.", "No."]}, "outputs.1")
     'No.'
     """
-    if isinstance(value, Mapping) and path in value:
-        return value[path]
+    if isinstance(value, dict | Mapping):  # a dict is told at once, and most are: of a large log a million
+        if path in value:
+            return value[path]
+        if "." not in path:
+            return MISSING
     for step in path.split("."):
         if isinstance(value, Mapping) and step in value:
             value = value[step]
@@ -419,7 +433,7 @@ def _absent(path: Path, source: Source) -> JudgeFixturesError:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line, object_pairs_hook=_unambiguous)
+        row = _loads(line)
     except (ValueError, RecursionError) as error:
         raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line holds one JSON object.") from None
     if not isinstance(row, dict):
@@ -441,8 +455,35 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+class _NestedError(ValueError):
+    """A value lies in more lists and objects than anybody writes, and whatever goes down into it may not come back."""
+
+
+def _loads(text: str) -> Any:
+    """Return what a text says as JSON; raises ValueError, or RecursionError, for what cannot be read."""
+    value = _as_json(text)
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
+        raise _NestedError(f"a value is nested in more than {MOST_NESTED} lists and objects")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
 def _fault(error: Exception) -> str:
-    return str(error) if isinstance(error, _AmbiguousError) else f"not JSON: {error}"
+    if isinstance(error, RecursionError):
+        return f"a value is nested in more than {MOST_NESTED} lists and objects"
+    return str(error) if isinstance(error, _AmbiguousError | _NestedError) else f"not JSON: {error}"
+
+
+_as_json = json.JSONDecoder(object_pairs_hook=_unambiguous).decode
 
 
 def _inside(value: Any) -> str:

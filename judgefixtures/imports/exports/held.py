@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from judgefixtures.sources import Source
-from judgefixtures.sources.parsing import Row, json_value, local_rows, numbered
+from judgefixtures.sources.columnar import parquet_rows
+from judgefixtures.sources.encodings import numbered_lines
+from judgefixtures.sources.parsing import Row, json_lines, json_value, numbered
+from judgefixtures.sources.spreadsheets import SEPARATORS, table_rows
+from judgefixtures.words.errors import JudgeFixturesError
 
 By: TypeAlias = Literal["judge", "person", "code"]
 
+LINES = (".jsonl", ".ndjson")
 JUDGED = "judged"  # the key of a row under which stands what it says, in whatever tool's words
 
 
@@ -40,7 +45,19 @@ def hold(file: Path) -> Held:
         return Held(file)
     if suffix == ".json":
         return Held(file, value=json_value(file, source))
-    return Held(file, rows=tuple(local_rows(source).rows))
+    if suffix == ".parquet":
+        rows = enumerate(parquet_rows(file), 1)
+        return Held(file, rows=tuple(Row(fields, f"{file}: row {n}", f"row {n}") for n, fields in rows))
+    if suffix in SEPARATORS:
+        cells = table_rows(file)
+        return Held(file, rows=tuple(Row(fields, f"{file}:{n}", f"line {n}", textual=True) for n, fields in cells))
+    first = next((line for _, line in numbered_lines(file) if line.strip()), "{")
+    if suffix not in LINES and not first.lstrip().startswith("{"):
+        raise JudgeFixturesError(
+            f"{file} holds no JSON lines, and its name does not say what else it is: name a table .csv, .tsv or "
+            ".parquet, and a JSON document .json."
+        )
+    return Held(file, rows=tuple(json_lines(file, source)))
 
 
 class Export(ABC):

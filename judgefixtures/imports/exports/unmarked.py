@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from judgefixtures.imports.exports.held import Export, Held
-from judgefixtures.sources.parsing import Row, json_rows
+from judgefixtures.sources.parsing import Row, rows_within
 
 
 class Plain(Export):
@@ -21,4 +21,6 @@ class Plain(Export):
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
         """Return the rows as they stand."""
-        return json_rows(held.file, held.source) if held.value is not None else list(held.rows)
+        if held.file.suffix.lower() == ".json":
+            return rows_within(held.value, held.file, held.source)
+        return list(held.rows)
