@@ -391,13 +391,13 @@ class CassetteFile:
             os.ftruncate(self._descriptor, whole - torn)
 
 
-def atomic_write(path: Path, content: bytes) -> None:
-    """Write a file in one step: readers see the old content or the new, never a part."""
+def atomic_write(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file, or the parts of one, in one step: readers see the old content or the new, never a part."""
     draft = path.with_name(f".{path.name}.draft")  # whoever dies here leaves what the next writer replaces
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

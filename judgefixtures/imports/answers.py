@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
@@ -22,7 +22,7 @@ from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
 from judgefixtures.material.contrasts import NO_CUE, Condition, Order, Single
 from judgefixtures.material.diction import wording_about
-from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
@@ -170,7 +170,7 @@ class Imported:
         return bool(self.found(pairs, arm))
 
     @property
-    def content(self) -> bytes:
+    def lines(self) -> Iterator[bytes]:
         """The file: a header, then the answers, sorted, so that importing the same again changes no byte."""
         head = {
             FORMAT_KEY: FORMAT,
@@ -178,7 +178,8 @@ class Imported:
             "dataset": self.dataset,
             "logs": [{"name": log.name, "digest": log.digest} for log in self.logs],
         }
-        return b"".join(dump(line) + b"\n" for line in (head, *(self.answers[key].row for key in sorted(self.answers))))
+        yield dump(head) + b"\n"
+        yield from (dump(self.answers[key].row) + b"\n" for key in sorted(self.answers))
 
 
 def name_first(names: Sequence[str]) -> str:
@@ -204,17 +205,19 @@ def shown_digest(pair: Pair, order: Order) -> str:
 
     So an answer is found whichever of the two responses the run calls the first one. An example's second one is empty.
 
+    >>> from judgefixtures.material.pairs import swapped
     >>> pair = Pair("1", "Why?", "So.", "No.")
     >>> shown_digest(pair, "21") == shown_digest(swapped(pair), "12") != shown_digest(pair, "12")
     True
     """
-    shown = pair if order == "12" else swapped(pair)
-    return hashlib.sha256(json.dumps([shown.question, shown.response_1, shown.response_2]).encode()).hexdigest()[:16]
+    first, second = pair.response_1, pair.response_2
+    shown = [pair.question, *((first, second) if order == "12" else (second, first))]
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
 def write_imported(path: Path, imported: Imported) -> None:
     """Write imported answers, whole or not at all."""
-    atomic_write(path, imported.content)
+    atomic_write(path, imported.lines)
 
 
 def logs_of(path: Path) -> tuple[Log, ...]:
@@ -229,15 +232,9 @@ def logs_of(path: Path) -> tuple[Log, ...]:
 
 def read_imported(path: Path) -> Imported:
     """Return the imported answers of a file; raises CassetteError naming the line that is not what it should be."""
-    try:
-        lines = path.read_bytes().decode("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CassetteError(f"{path} cannot be read ({error}). {AGAIN}") from None
     answers: dict[Key, Logged] = {}
     head: dict[str, Any] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in _lines(path):
         try:
             fields = json.loads(line)
             if not head:
@@ -252,6 +249,15 @@ def read_imported(path: Path) -> Imported:
     if not head:
         raise CassetteError(f"{path} is empty. {AGAIN}")
     return Imported(head["judge"], head["dataset"], head["logs"], answers)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, each with its number."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise CassetteError(f"{path} cannot be read ({error}). {AGAIN}") from None
 
 
 AGAIN = "Restore it, or import the log again (judgefixtures import)."

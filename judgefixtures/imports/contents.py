@@ -14,7 +14,7 @@ from judgefixtures.imports.answers import Key, Logged, bare_name
 from judgefixtures.imports.entries import ASKED, SAID, Entry, UnusableError
 from judgefixtures.material.contrasts import Condition, Order
 from judgefixtures.material.diction import Wording
-from judgefixtures.material.pairs import Pair, with_columns
+from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.sources import Source
 from judgefixtures.sources.mapping import mapped_pair
@@ -43,6 +43,7 @@ class Content(ABC):
 
     def __init__(self, table: JudgeTable) -> None:
         self.table = table
+        self._sources: dict[tuple[tuple[str, str], ...], Source] = {}
 
     @classmethod
     def fields(cls) -> tuple[str, ...]:
@@ -61,10 +62,13 @@ class Content(ABC):
         columns = {name: column for name in self.told if (column := entry.column(name))}
         has_id = entry.value("pair") is not None
         known = {**columns, **({"id": entry.column("pair")} if has_id else {})}
-        source = Source("log", columns=known, raters=entry.request.raters, heading=ROWS_ARE_THE_DATA)
-        found = mapped_pair(entry.row, source, make_id=not has_id)
+        source = self._sources.get(key := tuple(known.items()))  # most rows look like the one before
+        if source is None:
+            source = Source("log", columns=known, raters=entry.request.raters, heading=ROWS_ARE_THE_DATA)
+            self._sources[key] = source
+        found = mapped_pair(entry.row, source, make_id=not has_id, further=False)  # the rest is about the answer
         assert found is not None  # no gold value is left out without gold_values
-        return with_columns(found, ())  # what else the row holds is about the answer
+        return found
 
     def order(self, entry: Entry) -> Order | None:  # noqa: ARG002
         """Return the order of two responses that a row names."""

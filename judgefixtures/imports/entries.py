@@ -5,6 +5,7 @@ A row is read, counted as unusable with its line, or an error; nothing that it s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ ASKED = ("pair", "order", "condition", "repeat")
 SAID = ("answer", "reason")
 
 ORDERS: Mapping[object, Order] = {"1-2": "12", "12": "12", "false": "12", "2-1": "21", "21": "21", "true": "21"}
-LONGEST_NUMBER = 10  # digits of a repeat
+WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,11 @@ class Entry:
         """Return the column that holds a field: of several that may, the first one that the row has, or the last."""
         if name in self.request.columns:
             return self.request.columns[name]
-        columns = self.shape.columns.get(name, ("",))
-        return next((each for each in columns if lookup(self.row.fields, each) is not MISSING), columns[-1])
+        column = ""
+        for column in self.shape.columns.get(name, ()):
+            if lookup(self.row.fields, column) is not MISSING:
+                break
+        return column
 
     def has(self, name: str) -> bool:
         """Tell whether the row has a field, be it null."""
@@ -97,8 +101,11 @@ class Entry:
         return None if (found := self._found(name)) is MISSING else found
 
     def _found(self, name: str) -> Any:
-        column = self.column(name)
-        return lookup(self.row.fields, column) if column else MISSING
+        named = self.request.columns.get(name)
+        for column in self.shape.columns.get(name, ()) if named is None else (named,):
+            if (found := lookup(self.row.fields, column)) is not MISSING:
+                return found
+        return MISSING
 
     @property
     def fault(self) -> str:
@@ -123,7 +130,9 @@ class Entry:
         value = self.value("repeat")
         if value is None:
             return 0
-        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < LONGEST_NUMBER:
+        if isinstance(value, str) and (said := WHOLE.fullmatch(value)):  # of a table of texts
+            value = int(said[1])
+        if isinstance(value, float) and value.is_integer():  # of a column in which one is missing
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise self.row.mistake(

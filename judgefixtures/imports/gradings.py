@@ -45,11 +45,14 @@ class Gradings(Content):
         super().__init__(table)
         self._unread: list[tuple[str, Entry]] = []  # values that say neither, and where
         self._read = 0
+        self._words: dict[str, bool | None] = {}  # what each word says: many rows have few
 
     def pair(self, entry: Entry) -> Pair:
         """Return the example that a row holds; what the judge's own grade is read from is nobody's label."""
         named = entry.request.columns
-        own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()}
+        own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()} if named else set()
+        if not own:
+            return super().pair(entry)
         fields = {name: value for name, value in entry.row.fields.items() if name not in own}
         return super().pair(replace(entry, row=entry.row._replace(fields=fields)))
 
@@ -68,7 +71,10 @@ class Gradings(Content):
             raise entry.row.mistake(
                 f"{column} is {shown}: it must be a word, true or false, 1 or 0, or null where the judge gave no grade."
             )
-        passed = parse_grade(value if isinstance(value, str) else json.dumps(value), "word", self.table.labels).passed
+        word = value if isinstance(value, str) else json.dumps(value)
+        if word not in self._words:
+            self._words[word] = parse_grade(word, "word", self.table.labels).passed
+        passed = self._words[word]
         if passed is not None:
             self._read += 1
             return passed, None

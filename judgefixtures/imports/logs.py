@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgefixtures.asking.kinds import kind_of
+from judgefixtures.cassettes.files import atomic_write
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
-from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
+from judgefixtures.cassettes.frozen import SAMPLE_FILE
 from judgefixtures.config import TABLE, Config, build_config, load_config
 from judgefixtures.imports.answers import FILE, Imported, Key, Log, Logged, name_first, read_imported, write_imported
 from judgefixtures.imports.contents import Content
@@ -37,7 +38,7 @@ from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
-from judgefixtures.words.texts import quote_names
+from judgefixtures.words.texts import one_line, quote_names
 
 MOST_UNUSED = 0.05  # of the rows, unless --allow says otherwise
 SUMMARY = Path(__file__).with_name("summary.txt.jinja")
@@ -240,8 +241,22 @@ def _keep(done: Done, *, built_in: bool) -> None:
         )
     write_imported(done.folder / FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
-        lines = (json.dumps(as_row(pair), ensure_ascii=False) for pair in done.pairs)
-        write_changed(done.folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
+        path = done.folder / PAIRS_FILE
+        if not _is_written(path, _pair_lines(done.pairs)):
+            atomic_write(path, _pair_lines(done.pairs))
+
+
+def _pair_lines(pairs: Iterable[Pair]) -> Iterator[bytes]:
+    return (json.dumps(as_row(pair), ensure_ascii=False).encode() + b"\n" for pair in pairs)
+
+
+def _is_written(path: Path, lines: Iterable[bytes]) -> bool:
+    """Tell whether a file is these very lines; what cannot be read is written, or that says why not."""
+    try:
+        with path.open("rb") as file:
+            return all(file.read(len(line)) == line for line in lines) and not file.read(1)
+    except OSError:
+        return False
 
 
 def earlier(path: Path) -> Mapping[Key, Logged]:
@@ -255,7 +270,7 @@ def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
     path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
-    text = load_template(SUMMARY, several=several, why=_why).render(
+    text = load_template(SUMMARY, several=several, why=_why, line=one_line).render(
         done=done,
         counted=_counted(done),
         file=done.folder / FILE,
@@ -285,4 +300,5 @@ def _why(unused: Iterable[tuple[str, str]]) -> str:
     reasons: dict[str, list[str]] = {}
     for why, where in unused:
         reasons.setdefault(why, []).append(where)
-    return "; ".join(f"{why}: {len(places)} ({name_first(places)})" for why, places in reasons.items())
+    said = (f"{why}: {len(places)} ({name_first(places)})" for why, places in reasons.items())
+    return one_line("; ".join(said))  # a file's name may have lines

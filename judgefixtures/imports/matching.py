@@ -5,19 +5,22 @@ Each row becomes an answer, or is counted as one that cannot be used; what contr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from judgefixtures.imports.answers import Key, Logged, shown_digest
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, UnusableError
+from judgefixtures.imports.spoilt import check_ids, check_values
 from judgefixtures.material.contrasts import Condition, Order
 from judgefixtures.material.pairs import Example, Pair, as_row, swapped
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.sources.people import Raters
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import quote_names
+
+Texts: TypeAlias = tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -36,22 +39,30 @@ class Reader:
     unused: list[tuple[str, str]] = field(default_factory=list)  # why, and where
     found: dict[Key, Logged] = field(default_factory=dict)
     places: dict[Key, Row] = field(default_factory=dict)
-    by_texts: dict[str, Pair] = field(default_factory=dict)
+    by_texts: dict[Texts, Pair] = field(default_factory=dict)
 
     def read_answers(self, entries: Sequence[Entry]) -> dict[Key, Logged]:
         """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
         _check_columns(self.content, entries)
+        check_values(entries, self.content.form.field)
         given = {pair.id: pair for pair in self.given}
-        self.pairs = {**_told_pairs(self.content, entries), **given} if self.grows or not given else given
-        self.by_texts = {shown_digest(pair, order): pair for pair in self.pairs.values() for order in get_args(Order)}
+        tells = self.grows or not given
+        told = [self._told(entry) if tells or not entry.fault else None for entry in entries]
+        self.pairs = {**(_told_pairs(self.content, entries, told) if tells else {}), **given}
+        check_ids(self.pairs, entries, entries[0].request.names)
+        self.by_texts = {_texts(pair, order): pair for pair in self.pairs.values() for order in get_args(Order)}
         first = min((entry.repeat() for entry in entries), default=0)  # some count from 0, others from 1
-        for entry in entries:
+        for entry, pair in zip(entries, told, strict=True):
             try:
-                self._keep(self._answered(entry, first), entry.row)
+                self._keep(self._answered(entry, pair, first), entry.row)
             except UnusableError as error:
                 self.unused.append((str(error), entry.row.where))
         self.content.check_read()
         return self.found
+
+    def _told(self, entry: Entry) -> Pair | None:
+        """Return the pair that an entry itself holds, None where it holds none."""
+        return self.content.pair(entry) if self.content.is_in(entry) else None
 
     def _keep(self, answered: Logged, row: Row) -> None:
         """Keep an answer, once; raises JudgeFixturesError where another row says something else."""
@@ -66,21 +77,23 @@ class Reader:
             )
         self.repeated += place is not row
 
-    def _answered(self, entry: Entry, first_repeat: int) -> Logged:
+    def _answered(self, entry: Entry, told: Pair | None, first_repeat: int) -> Logged:
         """Return the answer that an entry holds."""
         if entry.fault:
             raise UnusableError(entry.fault)
-        pair, shown_swapped = self._pair_of(entry)
+        pair, shown_swapped = self._pair_of(entry, told)
         if pair.response_1 == pair.response_2:
             raise UnusableError("its pair has the same response twice")
         condition, order = self.content.shown(entry, self.conditions, swapped_texts=shown_swapped)
         key = Key(condition, pair.id, shown_digest(pair, order), entry.repeat() - first_repeat)
         return self.content.answered(entry, key, order)
 
-    def _pair_of(self, entry: Entry) -> tuple[Pair, bool]:
-        """Return the pair that an entry is about, and whether it holds its responses in the other order."""
+    def _pair_of(self, entry: Entry, told: Pair | None) -> tuple[Pair, bool]:
+        """Return the pair that an entry is about, and whether it holds its responses in the other order.
+
+        `told` is the pair that the entry itself holds, if it holds one.
+        """
         content, row, name = self.content, entry.row, entry.pair_id()
-        told = content.pair(entry) if content.is_in(entry) else None
         if told is None and name is None:
             if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
                 raise UnusableError("no text of a response")
@@ -88,15 +101,16 @@ class Reader:
                 f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
                 f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
             )
-        digest = "" if told is None else shown_digest(told, "12")
-        pair = self.pairs.get(name or (told.id if told else "")) or (None if name else self.by_texts.get(digest))
+        pair = self.pairs.get(name or (told.id if told else ""))
+        if pair is None and told is not None and not name:
+            pair = self.by_texts.get(_texts(told, "12"))
         if pair is None:
             known = self.given and not self.grows
             one = content.words.one
             raise UnusableError(f"its {one} is not in the dataset" if known else f"no row has its {one}'s texts")
-        if not digest or digest == shown_digest(pair, "12"):
+        if told is None or _texts(told, "12") == _texts(pair, "12"):
             return pair, False
-        if digest == shown_digest(pair, "21"):
+        if _texts(told, "12") == _texts(pair, "21"):
             return pair, True
         raise UnusableError(f"its texts are not those of its {content.words.one}")
 
@@ -124,15 +138,22 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
         )
 
 
-def _told_pairs(content: Content, entries: Iterable[Entry]) -> dict[str, Pair]:
+def _texts(pair: Pair, order: Order) -> Texts:
+    """Return a pair's texts in the order in which they were shown."""
+    first, second = pair.response_1, pair.response_2
+    return (pair.question, *((first, second) if order == "12" else (second, first)))
+
+
+def _told_pairs(content: Content, entries: Sequence[Entry], found: Sequence[Pair | None]) -> dict[str, Pair]:
     """Return the pairs that the log itself holds; those of order 1-2 say which response is the first one."""
     pairs, raters = dict[str, Pair](), Raters()
-    holding = [entry for entry in entries if content.is_in(entry)]
-    for entry in sorted(holding, key=lambda entry: content.order(entry) == "21"):
-        told = content.pair(entry)
+    holding = [(entry, told) for entry, told in zip(entries, found, strict=True) if told is not None]
+    for entry, told in sorted(holding, key=lambda each: content.order(each[0]) == "21"):
         if isinstance(told, Example):
             raters.check(told.labels, entry.row)
-        one, other = as_row(told), as_row(pairs.setdefault(told.id, told))
+        if (known := pairs.setdefault(told.id, told)) is told:
+            continue
+        one, other = as_row(told), as_row(known)
         if other not in (one, as_row(swapped(told))):
             changed = [name for name in content.told if one.get(name) != other.get(name)]
             raise entry.row.mistake(

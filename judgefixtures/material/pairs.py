@@ -296,7 +296,7 @@ def as_row(pair: Pair) -> dict[str, Any]:
         "cluster": pair.cluster,
         **told,
     }
-    return {key: value for key, value in row.items() if value is not None and value != {}} | pair.columns
+    return {key: value for key, value in row.items() if value is not None and value != {}} | dict(pair.columns)
 
 
 def _draw(seed: int, purpose: str, of: str) -> bytes:

@@ -78,10 +78,12 @@ def _voted_pairs(
         )
 
 
-def mapped_pair(row: Row, source: Source, *, make_id: bool, beside: Beside | None = None) -> Pair | None:
+def mapped_pair(
+    row: Row, source: Source, *, make_id: bool, beside: Beside | None = None, further: bool = True
+) -> Pair | None:
     """Return the pair or the example that a row holds, or None where its gold value is one to be left out.
 
-    `beside` has the labels of examples that lie in files of their own.
+    `beside` has the labels of examples that lie in files of their own; without `further` it has no columns of its own.
     """
     columns = {field: (source.columns or {}).get(field, field) for field in COLUMNS}
     # In a message: our own name of a field, or the user's column in quotes where it has another name.
@@ -107,14 +109,14 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool, beside: Beside | Non
     content_type = text(content_type, columns["content_type"], row.where)
     if gold == 0:
         return None
-    further = {} if source.is_built_in else further_columns(row.fields, _read_columns(source))
+    more = further_columns(row.fields, _read_columns(source)) if further and not source.is_built_in else {}
     if second:
-        pair = Pair(name, question, first, second[0], gold, category, content_type, cluster, further)
+        pair = Pair(name, question, first, second[0], gold, category, content_type, cluster, more)
         return replace(pair, id=text_id(pair)) if make_id else pair
-    example = Example(name, question, first, "", None, category, content_type, cluster, further)
+    example = Example(name, question, first, "", None, category, content_type, cluster, more)
     example = replace(example, id=text_id(example)) if make_id else example
     label, labels = row_labels(row, source, beside.of(example) if beside is not None else {})
-    return replace(example, label=label, labels=labels)
+    return Example(example.id, question, first, "", None, category, content_type, cluster, more, label, labels)
 
 
 def _responses(row: Row, source: Source) -> tuple[str, ...]:

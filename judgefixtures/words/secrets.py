@@ -97,6 +97,9 @@ class _Index:
         needles = {needle for value, parts in values.items() for needle in _needles(value, parts=parts)}
         longest_first = sorted(needles, key=lambda needle: (-len(needle), needle))
         self._by_start: dict[str, list[str]] = {}
+        letters = "".join(sorted({letter for needle in longest_first for letter in needle[:WINDOW]}))
+        # Every start is made of these: elsewhere in a text nothing can begin, and texts are long.
+        self._runs = re.compile(f"[{re.escape(letters)}]{{{WINDOW},}}") if letters else None
         for needle in longest_first:
             if len(needle) >= WINDOW:
                 self._by_start.setdefault(needle[:WINDOW], []).append(needle)
@@ -122,7 +125,7 @@ class _Index:
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where secrets stand, overlapping ones and those side by side as one."""
         start = stop = -1
-        for at in range(len(text) - WINDOW + 1):
+        for at in self._places(text):
             for needle in self._by_start.get(text[at : at + WINDOW], ()):
                 if text.startswith(needle, at):
                     if at > stop:
@@ -133,6 +136,11 @@ class _Index:
                     break
         if stop >= 0:
             yield start, stop
+
+    def _places(self, text: str) -> Iterator[int]:
+        """Yield where a secret may begin."""
+        for run in self._runs.finditer(text) if self._runs else ():
+            yield from range(run.start(), run.end() - WINDOW + 1)
 
 
 def _tells(value: str) -> bool:
