@@ -58,7 +58,7 @@ class Choices(Content):
         if value is None:
             return None, None
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
-        name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower()
+        name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower().removesuffix(".0")
         if name not in SELECTED:
             raise entry.row.mistake(
                 f"{entry.column(self.form.field)} is {one_line(repr(value))[:80]}: it must be 1 "

@@ -218,8 +218,8 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
                 f"{field} is {value!r}, which gold_values does not map: {choices(key, source.gold_values)}."
             )
         return source.gold_values[key]  # type: ignore[return-value]
-    if row.textual and value in ("1", "2"):
-        value = int(value)
+    if row.textual and value in ("1", "2", "1.0", "2.0"):  # with a point of a column in which one is missing
+        value = int(float(value))
     if isinstance(value, bool) or value not in (1, 2):
         raise row.mistake(f"{field} must be 1 or 2 (the better response) or absent, got {value!r}.")
     return 1 if value == 1 else 2

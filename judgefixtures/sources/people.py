@@ -21,6 +21,8 @@ from judgefixtures.words.passing import FAILING, PASSING
 # What the words mean without `label_values`, in any case; numbers and booleans are read by their JSON.
 USUAL: Mapping[str, Label] = dict.fromkeys(PASSING, LABELS[0]) | dict.fromkeys(FAILING, LABELS[1])
 
+WHOLE = {"1.0": "1", "0.0": "0"}  # as text has what `spelled` makes of numbers
+
 
 def row_labels(
     row: Row, source: Source, beside: Mapping[str, Given] = MappingProxyType({})
@@ -92,7 +94,8 @@ def _label(value: Any, column: str, row: Row, source: Source) -> Label | None:
     if value is MISSING or value is None:
         return None
     word, known = spelled(value), source.label_values
-    found = None if word is None else USUAL.get(word.strip().casefold()) if known is None else known.get(word)
+    usual = (word or "").strip().casefold()
+    found = None if word is None else USUAL.get(WHOLE.get(usual, usual)) if known is None else known.get(word)
     if found is not None:
         return found
     if known is None:
