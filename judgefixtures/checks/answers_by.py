@@ -5,7 +5,7 @@ Shown in the runs of agreement and of accuracy, whose answers it takes; nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -88,36 +88,35 @@ def _large(report: Row) -> list[AnswersByRow]:
 
 def _tell(report: Row, _view: View) -> list[str]:
     """Return for each judge and dataset the group that stands out most by length, by format and by model."""
-    found: dict[tuple[str, str, str], list[AnswersByRow]] = {}
+    apart: dict[tuple[str, str, str], list[AnswersByRow]] = {}  # what is told apart by one thing
     for row in _large(report):
-        found.setdefault((row.judge, row.dataset, row.kind), []).append(row)
+        apart.setdefault((row.judge, row.dataset, row.by), []).append(row)
+    found: dict[tuple[str, str, str], list[tuple[float, AnswersByRow]]] = {}
+    for rows in apart.values():
+        if rows[0].outcome == "chosen" or len(rows) > 1:
+            row = rows[0]
+            found.setdefault((row.judge, row.dataset, row.kind), []).append(_standing_out(rows))
     said = [
-        f"{judge} on {dataset}, by {kind}: {_sentence(max(rows, key=_standing_out(rows)))}"
-        for (judge, dataset, kind), rows in found.items()
+        f"{judge} on {dataset}, by {kind}: {_sentence(max(each, key=lambda found: found[0])[1])}"
+        for (judge, dataset, kind), each in found.items()
     ]
     return [*said, LEGEND] if said else []
 
 
-def _standing_out(rows: Sequence[AnswersByRow]) -> Callable[[AnswersByRow], float]:
-    """Return what tells how far a group is from what was to be expected of it, in widths of its interval.
+def _standing_out(rows: Sequence[AnswersByRow]) -> tuple[float, AnswersByRow]:
+    """Return how far groups that are told apart by one thing are from what was to be expected, and which one says so.
 
-    Of a pair it is gold, or the toss of a coin. Of responses it is the mean over those that are told apart by the same:
-    of how much more the judge passes than people, or where these say nothing of some, of what the judge says.
+    In widths of their intervals. Of pairs gold was to be expected, or the toss of a coin; of responses that all groups
+    are alike: in how much more the judge passes than people, or where these say nothing of some, in what it says.
     """
     known = all(row.difference for row in rows)
-
-    def own(row: AnswersByRow) -> Estimate:
-        found = row.difference if known else row.judged
-        assert found is not None
-        return found
-
-    def expected(row: AnswersByRow) -> float:
-        if row.outcome == "chosen":
-            return 0.0 if known else 0.5
-        beside = [own(each) for each in rows if each.by == row.by]
-        return sum(each.value * each.n for each in beside) / sum(each.n for each in beside)
-
-    return lambda row: abs(own(row).value - expected(row)) / (own(row).high - own(row).low)
+    own = {row.group: found for row in rows if (found := row.difference if known else row.judged)}
+    expected = sum(each.value * each.n for each in own.values()) / sum(each.n for each in own.values())
+    if rows[0].outcome == "chosen":
+        expected = 0.0 if known else 0.5
+    far = {name: abs(each.value - expected) / (each.high - each.low) for name, each in own.items()}
+    told = max(rows, key=lambda row: abs(own[row.group].value) if known else far[row.group])
+    return max(far.values()), told
 
 
 def _sentence(row: AnswersByRow) -> str:
@@ -144,7 +143,7 @@ def _named(row: AnswersByRow) -> str:
     if row.by == MODEL:
         return f"{response} by {shortened(row.group, LONGEST_NAME)}"
     if row.by == LENGTH:
-        words = f" of {row.words[0]} to {row.words[1]} words" if row.words else ""
+        words = f" ({row.words[0]} to {row.words[1]} words)" if row.words else ""
         return f"the {row.group} {'response' if one else 'responses'}{words}"
     if row.by == PLAIN:
         return f"{response} in plain text" if row.group == HAS[True] else f"{response} with any format"
