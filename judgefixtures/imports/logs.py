@@ -26,6 +26,7 @@ from judgefixtures.imports.matching import Reader
 from judgefixtures.imports.meant import choose, with_labels
 from judgefixtures.imports.opened import read_log
 from judgefixtures.imports.recognised import recognised
+from judgefixtures.imports.shows import shown_by
 from judgefixtures.imports.writers import writers_of
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
@@ -244,6 +245,7 @@ def summary(done: Done) -> list[str]:
     text = load_template(SUMMARY, several=several, why=_why).render(
         done=done,
         counted=_counted(done),
+        shows=shown_by(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,
