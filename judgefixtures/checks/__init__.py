@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, AccuracyCheck
+from judgefixtures.checks.answers_by import ANSWERS_BY
 from judgefixtures.checks.approval import DECISION, DECISIONS, EXPENSES, SWAP
 from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.control import CONTROLS
@@ -58,7 +59,7 @@ _FIRST: tuple[Section[Any], ...] = (
 )
 _OF_CHECKS = (section for file in _FILES.values() for section in file.SECTIONS if section not in _FIRST)
 # In the order of the keys of report.json, which is that of the terminal; a check's file has its own in SECTIONS.
-SECTIONS: tuple[Section[Any], ...] = (*_FIRST, *_OF_CHECKS, EXPENSES, DECISIONS, DECISION)
+SECTIONS: tuple[Section[Any], ...] = (*_FIRST, *_OF_CHECKS, ANSWERS_BY, EXPENSES, DECISIONS, DECISION)
 
 
 def list_sections(report: Row) -> list[tuple[str, list[str], Sequence[tuple[str, ...]]]]:

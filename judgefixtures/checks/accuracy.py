@@ -9,12 +9,13 @@ from typing import ClassVar
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.checks.answers_by import rows_of_groups
 from judgefixtures.checks.phrasing import limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
-from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of
+from judgefixtures.checks.protocol import Alone, Answers, Arms, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, Row, evidence_of, related_units, rows_of
+from judgefixtures.findings import Finding, OfJudge, ReportRow, Row, evidence_of, related_units, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
@@ -103,6 +104,10 @@ class AccuracyCheck(Alone):
             estimate=measured[0].accuracy,
             plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
         )
+
+    def shown(self, case: Case, arms: Arms) -> tuple[ReportRow, ...]:
+        """Return how often the longer one of two responses, one in a format and that of a model are chosen."""
+        return () if case.judge.kind.grades else rows_of_groups(case, arms, case.config.gate(self.family).confidence)
 
 
 NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"

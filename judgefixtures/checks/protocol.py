@@ -196,6 +196,10 @@ class Check(ABC):
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges, and of whom it asks beside."""
 
+    def shown(self, case: Case, arms: Arms) -> tuple[ReportRow, ...]:  # noqa: ARG002
+        """Return rows about answers in its arms that decide nothing, of a log also where it is excused from them."""
+        return ()
+
     def is_open(self, finding: Finding) -> bool:  # noqa: ARG002
         """Whether the next look is worth asking after what this one found."""
         return False

@@ -37,7 +37,8 @@ class Section(Generic[R]):
     out. `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the
     whole report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts`
     what it shows before everything else. `cells` are a table below the lines, its header first. What is `listed` stands
-    in report.md and on the page, too, as in the terminal; the others have words of their own there.
+    in report.md and on the page, too, as in the terminal; the others have words of their own there. `folded`: the
+    terminal has the table only where it shows more (-v).
     """
 
     key: str
@@ -49,6 +50,7 @@ class Section(Generic[R]):
     title: str = ""
     listed: bool = False
     cells: Callable[[Row], Sequence[tuple[str, ...]]] = lambda _report: ()
+    folded: bool = False
 
     def value(self, findings: Sequence[Finding], report: Row) -> Any:
         """Return the key's value as plain JSON, of the findings or of the keys before it."""
@@ -58,7 +60,7 @@ class Section(Generic[R]):
 
     def shown(self, report: Row, view: View) -> list[str]:
         """Return what the terminal shows of it: its lines, and the table below."""
-        lines, cells = self.lines(report, view), self.cells(report)
+        lines, cells = self.lines(report, view), () if self.folded and not view.verbose else self.cells(report)
         return [*lines, "", *table(cells)] if cells else lines
 
     def read_records(self, report: Row) -> tuple[R, ...]:

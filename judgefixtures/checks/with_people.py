@@ -9,12 +9,23 @@ from typing import ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm
+from judgefixtures.checks.answers_by import rows_of_groups
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, limits, reach, shortened
 from judgefixtures.checks.plain import NAMED
-from judgefixtures.checks.protocol import Alone, Answers, Case, Need, finding_of, lose
+from judgefixtures.checks.protocol import Alone, Answers, Arms, Case, Need, finding_of, lose
 from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import AgreementTable, Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, Part, Row, deciding, is_of_control, related_units, rows_of
+from judgefixtures.findings import (
+    Finding,
+    OfJudge,
+    Part,
+    ReportRow,
+    Row,
+    deciding,
+    is_of_control,
+    related_units,
+    rows_of,
+)
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.diction import OF_EXAMPLES, are_responses_of_pairs
 from judgefixtures.material.pairs import LABELS, Example, Pair, clusters_of, independent
@@ -159,6 +170,10 @@ class AgreementCheck(Alone):
             plain=_plain(decided, parts),
             decided_by=deciding(parts, status),
         )
+
+    def shown(self, case: Case, arms: Arms) -> tuple[ReportRow, ...]:
+        """Return how often responses of a length, in a format and of a model pass."""
+        return rows_of_groups(case, arms, case.config.gate(self.family).confidence) if case.judge.kind.grades else ()
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of an agreement that could not be measured."""

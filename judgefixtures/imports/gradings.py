@@ -15,7 +15,7 @@ from judgefixtures.imports.contents import Content, Said
 from judgefixtures.imports.entries import Entry
 from judgefixtures.material.contrasts import Condition, single_condition
 from judgefixtures.material.diction import OF_EXAMPLES, Wording
-from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.material.pairs import MODEL, Example, Pair
 from judgefixtures.reading.grades import parse_grade
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.texts import one_line
@@ -33,7 +33,7 @@ class Gradings(Content):
     mode: ClassVar[str] = "binary"
     form: ClassVar[type[Logged]] = Graded
     texts: ClassVar[tuple[str, ...]] = ("question", "response")
-    told: ClassVar[tuple[str, ...]] = (*texts, *LABELS, "category", "content_type", "cluster")
+    told: ClassVar[tuple[str, ...]] = (*texts, *LABELS, "category", "content_type", "cluster", MODEL)
     words: ClassVar[Wording] = OF_EXAMPLES
     holds: ClassVar[str] = "grades"
     asked: ClassVar[str] = "whether a response passed"

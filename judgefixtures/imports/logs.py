@@ -27,9 +27,11 @@ from judgefixtures.imports.matching import Reader
 from judgefixtures.imports.meant import choose, with_labels
 from judgefixtures.imports.opened import check_file, read_log
 from judgefixtures.imports.recognised import recognised
+from judgefixtures.imports.shows import shown_by
+from judgefixtures.imports.writers import writers_of
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
-from judgefixtures.material.pairs import Example, Pair, as_row, with_columns
+from judgefixtures.material.pairs import MODELS, Example, Pair, as_row, with_columns
 from judgefixtures.numbers.statistics import several
 from judgefixtures.providers import know_credentials
 from judgefixtures.sources import Source, load_pairs
@@ -94,10 +96,12 @@ def import_log(request: Request) -> Done:
     logs = tuple(Log(file.name, _digest(file)) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
-    pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
+    of_row = {id(entry.row): entry for entry in entries}
+    writers = writers_of((key.pair, of_row[id(row)]) for key, row in reader.places.items())
+    pairs = writers.signed(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
     left = (len(rows) - len(asked), reader.repeated, tuple(reader.unused))
-    remarks = (*(remark for file in files for remark in file.remarks), *chosen.remarks)
+    remarks = (*(remark for file in files for remark in file.remarks), *chosen.remarks, *filter(None, [writers.remark]))
     imported = Imported(request.judge, dataset, logs, found)
     done = Done(request, content, imported, pairs, folder, config, *left, remarks, len(gone), chosen.others)
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
@@ -177,10 +181,11 @@ def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, 
 def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
     """Return the pairs as a log is about them; raises JudgeFixturesError for one that holds a key.
 
-    They are written beside the answers, and nobody knows what else the judge of a log was shown. Examples keep their
-    columns: a grader that is to take over is asked with the notes or the rubric that stand there.
+    They are written beside the answers, and nobody knows what else the judge of a log was shown: of pairs no more is
+    kept than which models wrote them. Examples keep their columns: a grader that is to take over is asked with the
+    notes or the rubric that stand there.
     """
-    pairs = tuple(pair if isinstance(pair, Example) else with_columns(pair, ()) for pair in pairs)
+    pairs = tuple(pair if isinstance(pair, Example) else with_columns(pair, MODELS) for pair in pairs)
     for number, pair in enumerate(pairs, 1):
         if redacted_json(row := as_row(pair)) != row:
             named = "" if redacted(pair.id) != pair.id else f" ({pair.id!r})"
@@ -273,6 +278,7 @@ def summary(done: Done) -> list[str]:
     text = load_template(SUMMARY, several=several, why=_why, line=one_line).render(
         done=done,
         counted=_counted(done),
+        shows=shown_by(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,

@@ -74,6 +74,39 @@ COUNTS: Mapping[str, Callable[[_Text], float]] = MappingProxyType(
     }
 )
 
+FENCED = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1|\Z)", re.M | re.S)
+ITEM = re.compile(r"^[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++\S", re.M)
+RULE = r"[ \t]*+:?-++:?[ \t]*+"  # of a table, below the header of a column
+# What Markdown, or HTML, makes more of than text; nothing within a block of code.
+MARKED_UP: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "table": re.compile(rf"^(?:[ \t]*+\|)?{RULE}(?:\|{RULE})++\|?[ \t]*+$|<table\b", re.M),
+        "headings": re.compile(r"^ {0,3}#{1,6}[ \t]++\S|<h[1-6]\b", re.M),
+        "code": re.compile(r"(?<!`)`[^`\n]++`(?!`)|<(?:code|pre)\b"),
+        "bold": re.compile(r"\*\*(?=\S)[^*\n]++\*\*|<(?:b|strong)>"),
+    }
+)
+PLAIN = "plain text"
+FORMATS = ("list", *MARKED_UP, PLAIN)
+
+
+def count_words(text: str) -> int:
+    """Return the number of words of a text."""
+    return len(WORD.findall(text))
+
+
+def formats_of(text: str) -> frozenset[str]:
+    """Return which of `FORMATS` a text has: plain text where it has none of the others. A list has two items.
+
+    >>> sorted(formats_of("# Steps\\n1. **Boil** it.\\n2. Wait.")), sorted(formats_of("Boil it - then wait."))
+    (['bold', 'headings', 'list'], ['plain text'])
+    """
+    prose = FENCED.sub("\n", text)
+    found = {name for name, pattern in MARKED_UP.items() if pattern.search(prose)}
+    found |= {"list"} if len(ITEM.findall(prose)) > 1 else set()
+    found |= {"code"} if prose != text else set()
+    return frozenset(found or {PLAIN})
+
 
 @lru_cache(maxsize=1024)
 def leanings(pair: Pair) -> Mapping[str, int]:

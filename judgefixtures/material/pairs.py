@@ -18,6 +18,9 @@ TEXT_FIELDS = ("question", "response_1", "response_2")
 FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type", "cluster")
 # What no template shows: which pair or example it is, and what people say of it.
 HIDDEN = ("id", "label", "labels", "gold", "votes", "category", "cluster")
+# Columns that say which model wrote an example's response, and which ones a pair's two.
+MODEL, MODELS = "model", ("model_1", "model_2")
+OTHER_MODEL: Mapping[str, str] = MappingProxyType(dict(zip(MODELS, reversed(MODELS), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +270,10 @@ def independent(pairs: Sequence[Pair]) -> int:
 
 
 def swapped(pair: Pair) -> Pair:
-    """Return the pair with its responses, and its gold, in the other order."""
+    """Return the pair with its responses, its gold and who wrote which of them in the other order."""
     gold: Literal[1, 2] | None = {1: 2, 2: 1}.get(pair.gold or 0)  # type: ignore[assignment]
-    return replace(pair, response_1=pair.response_2, response_2=pair.response_1, gold=gold)
+    columns = {OTHER_MODEL.get(name, name): text for name, text in pair.columns.items()}
+    return replace(pair, response_1=pair.response_2, response_2=pair.response_1, gold=gold, columns=columns)
 
 
 def with_columns(pair: Pair, names: Iterable[str]) -> Pair:

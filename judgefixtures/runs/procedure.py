@@ -15,7 +15,7 @@ from judgefixtures.checks.control import Control, refusal, refused
 from judgefixtures.checks.look_by_look import Look, LookRow, plan_looks
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.unanswered import unanswered, with_example
-from judgefixtures.findings import Finding
+from judgefixtures.findings import Finding, ReportRow
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
 from judgefixtures.material.pairs import Pair, first
 from judgefixtures.measures.certainty import likely_of
@@ -76,6 +76,11 @@ class _Course:
         return replace(finding, rows={**finding.rows, LookRow.place: (row,)})
 
 
+def _with_rows(finding: Finding, rows: Sequence[ReportRow]) -> Finding:
+    """Return a finding with rows that are only shown, of one kind."""
+    return replace(finding, rows={**finding.rows, rows[0].place: tuple(rows)}) if rows else finding
+
+
 @dataclass(frozen=True, slots=True)
 class Procedure:
     """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
@@ -97,7 +102,8 @@ class Procedure:
         check = check.fitted(type(case.judge.kind), case.pairs)
         if excuse := check.excuse(case):
             names = check.kind, case.judge.name, case.dataset, check.name
-            return Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
+            excused = Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
+            return _with_rows(excused, check.shown(case, self._logged(check, case)))
         subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
         course = _Course(check, case, Asking(case.dataset, check.name, "", ledger))
         try:
@@ -118,7 +124,8 @@ class Procedure:
         for judge, answered in zip((*case.judges, *check.beside(case.judge)), found, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
-        return course.controlled(course.looked(with_example(check.find(case, *found), found)))
+        finding = course.controlled(course.looked(with_example(check.find(case, *found), found)))
+        return _with_rows(finding, check.shown(case, found[0].arms))
 
     def _ask(
         self, course: _Course, subject: Subject, beside: Iterable[Subject], item: Subject | None
@@ -264,6 +271,12 @@ class Procedure:
 
     def _lacks(self, judge: Judge, case: Case, arms: Iterable[Arm]) -> str:
         return self.interviews.unanswered(judge, case.dataset, case.pairs, arms)
+
+    def _logged(self, check: Check, case: Case) -> list[tuple[Judgment, ...]]:
+        """Return what a log has in the arms of a check; nothing of a judge that is asked: another run may record it."""
+        if case.judge.kind.is_asked or case.baseline is not None:
+            return []
+        return [self.interviews.seen(case.judge, case.dataset, case.pairs, arm, {}) for arm in check.arms]
 
     def _cue_free(self, case: Case) -> tuple[Judgment, ...]:
         """Return what is recorded of a judge without cues; nothing of two that are compared."""

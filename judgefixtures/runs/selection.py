@@ -18,7 +18,7 @@ from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
 from judgefixtures.material.diction import wording_about
-from judgefixtures.material.pairs import Pair, balanced, sampled
+from judgefixtures.material.pairs import MODEL, MODELS, Pair, balanced, sampled, with_columns
 from judgefixtures.material.prompts import Template
 from judgefixtures.runs.fitting import check_fit
 from judgefixtures.sources.described import Source
@@ -101,7 +101,7 @@ class Samples:
     def _choose(self, judge: str, dataset: str) -> Chosen:
         source = self._config.source(dataset)
         if self.is_remote(dataset):
-            chosen = self._of_hub(judge, dataset, source)
+            chosen = self._unsigned(judge, self._of_hub(judge, dataset, source))
         elif source.path is not None and not source.path.exists() and self._library.mode == "none":
             chosen = self._of_recordings(judge, dataset, source)
         else:
@@ -174,6 +174,19 @@ class Samples:
             )
         # The same commit as before: what was recorded stays good, and more pairs begin with the same ones.
         return self._fresh(judge, dataset, source, frozen.revision)
+
+    def _unsigned(self, judge: str, chosen: Chosen) -> Chosen:
+        """Return fetched pairs without who wrote them, unless a template shows it: else it is not frozen with them.
+
+        A report of what is fetched now has no more to go by than one of a replay.
+        """
+        templates = [self._template(name) for name in (judge, self._baseline) if name is not None]
+        shown = {column for template in templates if template is not None for column in template.columns}
+        unshown = {MODEL, *MODELS} - shown
+        pairs = tuple(
+            with_columns(pair, [each for each in pair.columns if each not in unshown]) for pair in chosen.pairs
+        )
+        return replace(chosen, pairs=pairs)
 
     def _unfrozen(self, judge: str, dataset: str, source: Source) -> Chosen:
         if self._library.mode == "none" and hub_id(source) and self._library.frozen(judge, dataset):
