@@ -17,35 +17,49 @@ MOST_ROWS = 10_000_000
 LARGEST = 2**31  # bytes of what is in it, unpacked
 
 
-def parquet_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a Parquet file; raises JudgeFixturesError naming the file.
+def parquet_rows(path: Path, named: str = "", *, as_json: bool = True) -> list[dict[str, Any]]:
+    """Return the rows of a Parquet file; raises JudgeFixturesError naming the file, as `named` has it.
 
-    What JSON has no form for is what it says: a date or a time by ISO 8601, a decimal as a number, bytes as text.
+    With `as_json` what JSON has no form for is what it says: a date or a time by ISO 8601, a decimal as a number, bytes
+    as text.
     """
+    named = named or str(path)
     try:
         import pyarrow
         from pyarrow import parquet
     except Exception as error:  # a broken build raises anything
         raise JudgeFixturesError(
-            f"{path}: the library `pyarrow` cannot be imported ({type(error).__name__}): install it (pip install "
+            f"{named}: the library `pyarrow` cannot be imported ({type(error).__name__}): install it (pip install "
             "pyarrow), or save the table as CSV."
         ) from None
     try:
         with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
             names = file.schema_arrow.names
             if len({*names}) < len(names):
-                raise JudgeFixturesError(f"{path}: each column must have its own name, found {quote_names(names)}.")
-            _check_size(path, file.metadata.num_rows, 0)
-            return list(_rows(path, file, names))
+                raise JudgeFixturesError(f"{named}: each column must have its own name, found {quote_names(names)}.")
+            _check_size(named, file.metadata.num_rows, 0)
+            found = list(_rows(named, file, names, as_json=as_json))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise JudgeFixturesError(
-            f"{path} cannot be read as Parquet ({said[:200]}): it is cut off or damaged. Write it again, or give "
+            f"{named} cannot be read as Parquet ({said[:200]}): it is cut off or damaged. Write it again, or give "
             "another format."
         ) from None
+    pyarrow.default_memory_pool().release_unused()
+    return found
 
 
-def _rows(path: Path, file: Any, names: list[str]) -> Iterator[dict[str, Any]]:
+def has_features(path: Path) -> bool:
+    """Tell whether the library `datasets` wrote a file, and what its columns are beside their types."""
+    try:
+        from pyarrow import parquet
+
+        return b"huggingface" in (parquet.read_schema(path).metadata or {})
+    except Exception:  # whoever reads it says what is amiss
+        return False
+
+
+def _rows(named: str, file: Any, names: list[str], *, as_json: bool) -> Iterator[dict[str, Any]]:
     from pyarrow import types
 
     rows = size = 0
@@ -55,9 +69,9 @@ def _rows(path: Path, file: Any, names: list[str]) -> Iterator[dict[str, Any]]:
             if types.is_dictionary(column.type):
                 column = column.dictionary_decode()
             size += column.nbytes
-            _check_size(path, rows, size)
+            _check_size(named, rows, size)
             values = column.to_pylist()
-            columns.append(values if _is_plain(column.type) else list(map(plain_value, values)))
+            columns.append(values if not as_json or _is_plain(column.type) else list(map(plain_value, values)))
         rows += batch.num_rows
         yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
 
@@ -92,9 +106,7 @@ def plain_value(value: Any) -> Any:
     return str(value)
 
 
-def _check_size(path: Path, rows: int, size: int) -> None:
+def _check_size(named: str, rows: int, size: int) -> None:
     if rows > MOST_ROWS or size > LARGEST:
-        raise JudgeFixturesError(
-            f"{path} holds {f'{rows:,} rows' if rows > MOST_ROWS else f'more than {LARGEST:,} bytes unpacked'}: take a "
-            "sample of it, of at most some million rows."
-        )
+        much = f"{rows:,} rows" if rows > MOST_ROWS else f"more than {LARGEST:,} bytes unpacked"
+        raise JudgeFixturesError(f"{named} holds {much}: take a sample of it, of at most some million rows.")

@@ -1,13 +1,13 @@
 """Rows of files and of datasets on the hub, each with the words that name it in a message.
 
-JSON and JSON lines are read here, so that a message can name the line and one row need not look like the next.
-All other formats, and datasets on the hub, are read by the `datasets` library, imported by the functions that need it.
+JSON and JSON lines are read here, so that a message can name the line and one row need not look like the next; CSV, TSV
+and Parquet in files of their own. What the `datasets` library wrote, and datasets on the hub, are read by it, imported
+by the functions that need it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import gc
 import glob
 import json
@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judgefixtures.sources.columnar import has_features, parquet_rows
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.encodings import numbered_lines, whole_text
+from judgefixtures.sources.spreadsheets import table_rows
 from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.texts import quote_names
 
@@ -198,23 +200,31 @@ def _file_rows(file: Path, source: Source, *, typed: bool) -> Rows:
 
 
 def _tabular(file: Path, source: Source) -> Rows:
-    """Return the rows that `datasets` reads from a file, held in memory: nothing stays in its cache."""
-    library, suffix = _library(source), file.suffix.lower()
-    where = f"dataset {source.name!r}: {file}"
-    given: dict[str, Any] = {}
-    problem = ""
+    """Return the rows of a table, held in memory."""
+    where, suffix = f"dataset {source.name!r}: {file}", file.suffix.lower()
     if TABLE_FORMATS.get(suffix) == "csv":
         # As text, all of it: an id of 007, an answer of NA or a question of 1 would be changed by a guess of types.
-        heads = _heads(file, source)
-        features = library.Features({head: library.Value("string") for head in heads})
-        given = {"features": features, "keep_default_na": False, "sep": "\t" if suffix == ".tsv" else ","}
-        given["index_col"] = False  # else rows longer than the head begin with an index, and all is shifted
+        return _in_memory([fields for _, fields in table_rows(file, where)], where, textual=True)
+    if suffix == ".parquet" and not has_features(file):
+        return _in_memory(parquet_rows(file, where, as_json=False), where)
+    return _of_library(file, source, where)
+
+
+def _in_memory(values: Sequence[Any], where: str, *, textual: bool = False) -> Rows:
+    rows = [row._replace(textual=textual) for row in numbered(values, where)] if textual else numbered(values, where)
+    return Rows(rows, tuple(values[0]) if values else None)
+
+
+def _of_library(file: Path, source: Source, where: str) -> Rows:
+    """Return the rows that `datasets` reads from a file: nothing stays in its cache."""
+    library = _library(source)
+    problem = ""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache, _quiet(library):
         try:
             loaded = library.load_dataset(
-                FORMATS[suffix], data_files=glob.escape(str(file)), split="train", cache_dir=cache, **given
+                FORMATS[file.suffix.lower()], data_files=glob.escape(str(file)), split="train", cache_dir=cache
             )
-            values, columns, textual = list(_values(loaded)), tuple(loaded.column_names), bool(given or _labels(loaded))
+            values, columns, textual = list(_values(loaded)), tuple(loaded.column_names), bool(_labels(loaded))
         except Exception as error:
             if "corresponds to no data" in str(error):  # a head and no row
                 return Rows(())
@@ -225,17 +235,7 @@ def _tabular(file: Path, source: Source) -> Rows:
         raise JudgeFixturesError(
             f"{where} cannot be read: {problem}. Correct it, or give another format ({', '.join(FORMATS)})."
         )
-    if given:
-        values = [{key: value or None for key, value in row.items()} for row in values]
     return Rows([row._replace(textual=textual) for row in numbered(values, where)], columns)
-
-
-def _heads(file: Path, source: Source) -> list[str]:
-    delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
-    heads = next(csv.reader(_text(file, source).splitlines(keepends=True), delimiter=delimiter), [])
-    if not heads or len(set(heads)) < len(heads):
-        raise source.mistake(f"{file}: the first line must name each column once, found {quote_names(heads)}.")
-    return [head or f"Unnamed: {number}" for number, head in enumerate(heads)]  # as pandas, which writes such an index
 
 
 def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
@@ -324,8 +324,8 @@ def _library(source: Source) -> Any:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
         raise source.mistake(
-            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON and "
-            "JSON lines are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
+            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only files of "
+            "JSON, JSON lines, CSV and Parquet are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
         ) from None
     return datasets
 
@@ -334,15 +334,13 @@ def _library(source: Source) -> Any:
 def _quiet(library: Any) -> Iterator[None]:
     """Show no progress bar for a file that lies here: it would stand in the middle of pytest's own lines.
 
-    And no warning of a file left open, as `datasets` 4 leaves a CSV: where warnings are errors it would fail a test.
+    And no warning of a file left open, as `datasets` 4 leaves some: where warnings are errors it would fail a test.
     """
     shown = not library.are_progress_bars_disabled()
     library.disable_progress_bars()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
-            # So pandas tells of values beyond the last column, which it then drops.
-            warnings.filterwarnings("error", "Length of header or names does not match length of data")
             yield
     finally:
         if shown:
@@ -415,16 +413,6 @@ def _gist_of(error: Exception) -> str:
         error = error.__cause__
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
-
-
-def _text(path: Path, source: Source) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise _absent(path, source) from None
-    except (OSError, ValueError) as error:
-        hint = " Save it as UTF-8 text." if isinstance(error, UnicodeDecodeError) else ""
-        raise source.mistake(f"{path} cannot be read: {error}.{hint}") from None
 
 
 def _absent(path: Path, source: Source) -> JudgeFixturesError:

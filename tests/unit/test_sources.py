@@ -731,16 +731,25 @@ def test_csv_is_text(tmp_path: Path) -> None:
     assert load_pairs(Source("mine", as_csv([row], tmp_path, None))) == (Pair("007", "2020-01-01", "NA", "1.0"),)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "rows", ["1,q,a,b,c\n2,r,a,b,c\n", "1,q,a,b,c,d\n", "1,q,a,b\n2,r,a,b,c\n"], ids=["all", "by-two", "one"]
+    ("rows", "line", "cells"),
+    [("1,q,a,b,c\n2,r,a,b,c\n", 2, 5), ("1,q,a,b,c,d\n", 2, 6), ("1,q,a,b\n2,r,a,b,c\n", 3, 5), ("1,q,a\n", 2, 3)],
+    ids=["all", "by-two", "one", "shorter"],
 )
-def test_csv_rows_longer_than_the_head(rows: str, tmp_path: Path) -> None:
-    """Values beyond the last column are an error with its cause: never is a row shifted to make them fit."""
+def test_csv_rows_of_another_length_than_the_head(rows: str, line: int, cells: int, tmp_path: Path) -> None:
+    """Cells beyond the last column, or fewer, are an error with the line: never is a row shifted to make them fit."""
     (tmp_path / "x.csv").write_text("id,question,response_1,response_2\n" + rows)
     message = refusal(Source("mine", tmp_path / "x.csv"))
-    assert message.startswith(f"dataset 'mine': {tmp_path / 'x.csv'} cannot be read: Parser")
-    assert "DatasetGenerationError" not in message
+    assert message.startswith(f"dataset 'mine': {tmp_path / 'x.csv'}:{line}: the row has {cells} cells")
+
+
+def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
+    """Semicolons, and UTF-16 with tabs, are read as a spreadsheet writes them."""
+    rows = load_pairs(Source("mine", as_csv(own(), tmp_path, None)))
+    text = (tmp_path / "data.csv").read_text()
+    (tmp_path / "x.csv").write_bytes(text.replace(",", ";").encode("utf-8-sig"))
+    (tmp_path / "y.csv").write_bytes(text.replace(",", "\t").encode("utf-16"))
+    assert load_pairs(Source("mine", tmp_path / "x.csv")) == load_pairs(Source("mine", tmp_path / "y.csv")) == rows
 
 
 def test_csv_with_an_index(tmp_path: Path) -> None:
@@ -1240,12 +1249,13 @@ def test_without_network(environment: dict[str, str], problem: str, tmp_path: Pa
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Own JSON lines need no `datasets`; for anything else its absence is said, with the way around."""
+    """Own JSON lines and tables need no `datasets`; for anything else its absence is said, with the way around."""
+    Dataset.from_list(own()).save_to_disk(str(tmp_path / "saved"))
+    files = [layout(own(), tmp_path, None) for layout in (as_jsonl, as_csv)]
     monkeypatch.setitem(sys.modules, "datasets", None)
-    (tmp_path / "own.jsonl").write_text(json.dumps(OWN))
-    (tmp_path / "own.csv").write_text("id\n1\n")
-    assert len(load_pairs(Source("mine", tmp_path / "own.jsonl"))) == 1
-    assert "the library `datasets` cannot be imported" in refusal(Source("mine", tmp_path / "own.csv"))
+    for file in files:
+        assert len(load_pairs(Source("mine", file))) == len(own())
+    assert "the library `datasets` cannot be imported" in refusal(Source("mine", tmp_path / "saved"))
 
 
 @pytest.mark.whole
