@@ -117,7 +117,7 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
         )
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape['misses'][content.mode]} Name the "
+            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
             f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
             f"judge's whole text; the row has {first}."
         )

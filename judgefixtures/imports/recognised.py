@@ -54,7 +54,10 @@ def _fitting(entries: Sequence[Entry], table: JudgeTable | None, about: Wording 
         return Choices  # which is an error unless they say so
     own = [each for each in CONTENTS if table is None or each.mode == table.mode]
     fitting = [each for each in own if each.words is about] or own
-    named = [each for each in fitting if {*each.stated} & {*entries[0].request.columns}] or fitting
+    columns = entries[0].request.columns
+    if "answer" in columns:
+        return fitting[0]
+    named = [each for each in fitting if {*each.stated} & {*columns}] or fitting
     return next((each for each in named if each.is_stated(entries)), named[0])
 
 
