@@ -238,10 +238,10 @@ class Imported:
         own = self._shown(pair, condition, repeat)
         if own is not None:
             return own
-        if isinstance(condition, Single):
-            of = pair.of if isinstance(pair, Example) and condition == Single() else None  # a cue was that of a pair
-            both = of and self._answer(of, (NO_CUE, repeat))
-            return both.alone(pair.number) if both and isinstance(pair, Example) else None
+        if isinstance(pair, Example):
+            as_it_is = condition.name == NO_CUE.name  # with a cue it stood beside another response with another one
+            both = self._answer(pair.of, (NO_CUE, repeat)) if pair.of is not None and as_it_is else None
+            return both and both.alone(pair.number)
         turned = self._shown(pair, mirrored(condition), repeat)
         return turned and turned.turned()
 

@@ -16,7 +16,6 @@ from judgefixtures.imports.contents import Content, OfExamples, OfPairs, Said
 from judgefixtures.imports.entries import Entry, UnusableError
 from judgefixtures.material.contrasts import Condition, Order
 from judgefixtures.material.pairs import Pair
-from judgefixtures.numbers.estimate import bare
 from judgefixtures.reading.scores import Scale, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.errors import JudgeFixturesError
@@ -142,7 +141,7 @@ class ResponseScores(OfExamples, Scorings):
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(table)
         if table.pass_mark is None:
-            self.check = "noise"  # nothing passes, and nothing agrees with a label
+            self.check = "noise"  # nothing passes that could agree with a label
         self._faults: dict[str, str] = {}  # by what is wrong, with the first value of which it is
 
     @classmethod
@@ -194,8 +193,7 @@ class ResponseScores(OfExamples, Scorings):
         more = f"; {lost} without a score" if (lost := len(answers) - len(scores)) else ""
         if not scores:
             return f"scored 0{more}"
-        mean = bare(sum(scores) / len(scores), 2)
-        said = f"scored {len(scores)}, from {min(scores):g} to {max(scores):g}, mean {mean}"
+        said = f"scored {len(scores)}, from {min(scores):g} to {max(scores):g}, mean {sum(scores) / len(scores):.3g}"
         mark = self.table.pass_mark
         if mark is None:
             return f"{said}; no pass_mark in {self.table.heading} says which pass{more}"
@@ -210,10 +208,20 @@ class PairScores(OfPairs, Scorings):
     holds: ClassVar[str] = "scores of two responses"
     asked: ClassVar[str] = "which scores two responses have"
 
+    def __init__(self, table: JudgeTable) -> None:
+        super().__init__(table)
+        if table.pass_mark is not None:
+            self.check = "noise"  # each response passes or fails, and neither is chosen
+        self._known: Mapping[str, Condition] = {}
+
     def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
         """Return the conditions of pairs."""
         self._known = every
         return every
+
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether an accuracy is asked for; with a mark there is none."""
+        return self.table.pass_mark is not None or super().is_limited(config)
 
     def answered(self, entry: Entry, key: Key, order: Order, pair: Pair) -> Logged:
         """Return the scores in the pair's own order: who saw none answers in both orders at once."""
