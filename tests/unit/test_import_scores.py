@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from support.project import Project, Ran, in_pyproject
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.config import judge_table
+from judgefixtures.imports import exports, opened
 from judgefixtures.imports.answers import (
     Imported,
     Imports,
@@ -33,9 +34,11 @@ from judgefixtures.imports.answers import (
     shown_digest,
     write_imported,
 )
+from judgefixtures.imports.exports.held import Export, Held, judged
 from judgefixtures.imports.scorings import is_of_scores, likely_scale, middle_of, number_in
 from judgefixtures.material.contrasts import Condition, Single, conditions, contrasts
 from judgefixtures.material.pairs import Example, Pair, as_examples, swapped
+from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -281,7 +284,10 @@ def test_two_scores_of_a_pair_are_a_choice(project: Project, take: Callable[...,
     project.configure(table(ties=ties) + OWN + GATE)
     said = take(log_of_pairs(), *OF_PAIRS)
     higher = [sum(a > b for a, b in map(two_of, range(40))), sum(a < b for a, b in map(two_of, range(40)))]
-    assert f"no-cue: response 1 higher in {higher[0]}, response 2 in {higher[1]}, equal scores in 4; none with a reason\n" in said
+    assert (
+        f"no-cue: response 1 higher in {higher[0]}, response 2 in {higher[1]}, equal scores in 4; none with a reason\n"
+        in said
+    )
     ran = run(project, "-k", "accuracy or position", "-rs", dataset="two")
     (row,) = ran.report["accuracy"]
     assert (row["n"], row["accuracy"]["value"]) == (40, pytest.approx(share_right(ties != "invalid")))
@@ -595,6 +601,57 @@ def test_the_column_of_the_score_is_nobodys_label(project: Project, take: Callab
     said = take(rows, "--dataset", "told", "--columns", "score=label")
     assert mode_of(said) == "pointwise"
     assert '"label"' not in (project.cassettes / "mine" / "told" / "pairs.jsonl").read_text()
+
+
+def test_a_table_of_texts_has_scores(project: Project, take: Callable[..., str]) -> None:
+    """Of a CSV file, in which all values are texts, an empty one is no score and the others are numbers."""
+    project.configure("")
+    rows = "".join(f"e{i:02},{'' if i == 3 else i / 10}\n" for i in range(10))
+    said = take(f"id,score\n{rows}", "--pairs", "examples.jsonl", name="answers.csv")
+    assert "scored 9, from 0 to 0.9, mean 0.467; by pass_mark = 0.5 passed 5, failed 4; 1 without a score" in said
+    assert answers(project, "examples")[9]["scores"] == [0.9]
+
+
+class Tool(Export):
+    """A tool whose rows say a score each."""
+
+    name: ClassVar[str] = "inspect"  # whose words it borrows
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are judgements."""
+        return isinstance(held.value, dict) and "judgements" in held.value
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return them."""
+        return [judged(row, metric="tone", **row.fields) for row in held.numbered(held.value["judgements"])]
+
+
+@pytest.mark.parametrize(
+    ("tell", "mode", "line"),
+    [
+        (lambda i: {"value": i / 9}, "pointwise", {"scores": [0]}),
+        (lambda i: {"value": i % 2}, "binary", {"passed": False}),
+        (lambda i: {"score": i / 9, "passed": i > 4}, "binary", {"passed": False}),
+    ],
+)
+def test_an_export_of_scores(
+    project: Project,
+    take: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    tell: Callable[[int], dict[str, Any]],
+    mode: str,
+    line: Mapping[str, Any],
+) -> None:
+    """What an export says as scores is told from its grades as rows of one's own are."""
+    for module in (exports, opened):
+        monkeypatch.setattr(module, "EXPORTS", {Tool.name: Tool})
+    project.configure("")
+    rows = [{"id": f"e{i:02}", "question": f"Why {i}?", "response": f"So, {i}.", **tell(i)} for i in range(10)]
+    said = take(json.dumps({"judgements": rows}), "--dataset", "told", name="log.json")
+    assert mode_of(said) == mode
+    assert answers(project, "told")[0].items() >= line.items()
 
 
 # --- tables -----------------------------------------------------------------------------------------------------
