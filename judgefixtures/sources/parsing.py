@@ -324,8 +324,8 @@ def _library(source: Source) -> Any:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
         raise source.mistake(
-            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only files of "
-            "JSON, JSON lines, CSV and Parquet are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
+            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON, JSON lines, CSV and "
+            "Parquet are read without it. Install it (pip install datasets), or give such a file by `path`."
         ) from None
     return datasets
 
