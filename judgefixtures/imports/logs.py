@@ -27,8 +27,8 @@ from judgefixtures.imports.matching import Reader
 from judgefixtures.imports.meant import choose, with_labels
 from judgefixtures.imports.opened import check_file, read_log
 from judgefixtures.imports.recognised import recognised
-from judgefixtures.imports.shows import shown_by
-from judgefixtures.imports.writers import writers_of
+from judgefixtures.imports.scope import scope_of
+from judgefixtures.imports.writers import Writers, writers_of
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
 from judgefixtures.material.pairs import MODELS, Example, Pair, as_row, with_columns
@@ -96,8 +96,7 @@ def import_log(request: Request) -> Done:
     logs = tuple(Log(file.name, _digest(file)) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
-    of_row = {id(entry.row): entry for entry in entries}
-    writers = writers_of((key.pair, of_row[id(row)]) for key, row in reader.places.items())
+    writers = _writers(reader, entries)
     pairs = writers.signed(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
     left = (len(rows) - len(asked), reader.repeated, tuple(reader.unused))
@@ -196,6 +195,12 @@ def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
     return pairs
 
 
+def _writers(reader: Reader, entries: Iterable[Entry]) -> Writers:
+    """Return which models wrote what the rows are about that answers are of."""
+    of_row = {id(entry.row): entry for entry in entries}
+    return writers_of((key.pair, of_row[id(row)]) for key, row in reader.places.items())
+
+
 def _is_own(folder: Path, source: Source) -> bool:
     """Tell whether a dataset is the file of pairs that imports of this judge write: then a log adds to it."""
     return source.path is not None and Path(source.path).resolve() == (folder / PAIRS_FILE).resolve()
@@ -278,7 +283,7 @@ def summary(done: Done) -> list[str]:
     text = load_template(SUMMARY, several=several, why=_why, line=one_line).render(
         done=done,
         counted=_counted(done),
-        shows=shown_by(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
+        scope=scope_of(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,

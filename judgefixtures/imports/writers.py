@@ -22,11 +22,13 @@ class Writers:
 
     def signed(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
         """Return examples with who wrote their response, where they do not say it themselves."""
+        alone = {model: {MODEL: model} for model in {*self.models.values()}}  # once each, of 100,000 examples
         return tuple(
-            replace(pair, columns={**pair.columns, MODEL: self.models[pair.id]})
-            if isinstance(pair, Example) and pair.id in self.models and MODEL not in pair.columns
+            replace(pair, columns={**pair.columns, **known} if pair.columns else known)
+            if isinstance(pair, Example) and known and MODEL not in pair.columns
             else pair
             for pair in pairs
+            for known in [alone.get(self.models.get(pair.id, ""))]
         )
 
 

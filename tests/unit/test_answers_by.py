@@ -532,7 +532,7 @@ def test_what_is_there_in_part_is_told_so(take: Callable[..., str]) -> None:
     cued = [{**row, "condition": f"recency-{age}"} for row in rows for age in ("new", "old")]
     copies = [{**rows[0], "id": "e98"}, {**rows[1], "id": "e99", "verdict": "fail"}]
     can, cannot = said_of(take([*({**row, "repeat": 0} for row in rows), *again, *cued, *copies]))
-    assert can[0] == "agreement with 6 labels (4 pass, 2 fail; a limit takes 10 of each)"
+    assert can[0] == "agreement with 6 labels (4 pass, 2 fail, and a limit takes 10 of each)"
     assert "cues and edits (recency-new, recency-old)" in can
     assert "noise (40 of 62 examples answered again, and all have to be)" in cannot
     assert "what it admits of cues (no reasons)" in cannot

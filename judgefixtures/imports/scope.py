@@ -1,4 +1,4 @@
-"""Shows: what can be told of a judge by the answers that were imported, and what cannot, in words of a newcomer's.
+"""Scope: what can be told of a judge by the answers that were imported, and what cannot, in words of a newcomer's.
 
 Computed from the answers and from what they are about; what a check then needs of them the check itself says.
 """
@@ -22,15 +22,15 @@ MOST_NAMED = 6  # conditions
 
 
 @dataclass(frozen=True, slots=True)
-class Shows:
+class Scope:
     """What answers can show of their judge, and what they cannot, with why."""
 
     can: tuple[str, ...] = ()
     cannot: tuple[str, ...] = ()
 
-    def __add__(self, other: Shows) -> Shows:
+    def __add__(self, other: Scope) -> Scope:
         """Return both together."""
-        return Shows(self.can + other.can, self.cannot + other.cannot)
+        return Scope(self.can + other.can, self.cannot + other.cannot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,22 @@ class _Answers:
     of_examples: bool
 
 
-def shown_by(content: Content, answers: Iterable[Logged], pairs: Mapping[str, Pair]) -> Shows:
+def scope_of(content: Content, answers: Iterable[Logged], pairs: Mapping[str, Pair]) -> Scope:
     """Return what answers about some of these pairs, or examples, can show, and what they cannot."""
     every = tuple(answers)
     own = tuple(each for each in every if each.key.condition == NO_CUE.name)
     about = tuple(pairs[name] for name in sorted({each.key.pair for each in own}))
     of = _Answers(content, every, own, about, is_of_examples(pairs.values()))
     parts = (_people, _position, _noise, _cues, _reasons, _copies, _groups)
-    return sum((part(of) for part in parts), Shows())
+    return sum((part(of) for part in parts), Scope())
 
 
-def _told(can: object, said: str, why: str) -> Shows:
+def _told(can: object, said: str, why: str) -> Scope:
     """Return that something can be shown, or why it cannot."""
-    return Shows(can=(said,)) if can else Shows(cannot=(why,))
+    return Scope(can=(said,)) if can else Scope(cannot=(why,))
 
 
-def _people(of: _Answers) -> Shows:
+def _people(of: _Answers) -> Scope:
     """Tell whether people say what is right."""
     if not of.of_examples:
         known = sum(pair.gold is not None for pair in of.about)
@@ -67,17 +67,17 @@ def _people(of: _Answers) -> Shows:
     labels = Counter(pair.label for pair in of.about if isinstance(pair, Example))
     known, least = sum(labels[label] for label in LABELS), min(labels[label] for label in LABELS)
     if known and of.content.check != "agreement":
-        return Shows(cannot=("agreement with labels (a score neither passes nor fails: set pass_mark)",))
+        return Scope(cannot=("agreement with labels (a score neither passes nor fails: set pass_mark)",))
     counts = ", ".join(f"{labels[label]} {label}" for label in LABELS)
-    few = "" if least >= FEWEST_OF_A_CLASS else f"; a limit takes {FEWEST_OF_A_CLASS} of each"
+    few = "" if least >= FEWEST_OF_A_CLASS else f", and a limit takes {FEWEST_OF_A_CLASS} of each"
     said = f"agreement with {several(known, 'label')} ({counts}{few})"
     return _told(known, said, "agreement with people (no example has a label)")
 
 
-def _position(of: _Answers) -> Shows:
+def _position(of: _Answers) -> Scope:
     """Tell whether the order of two responses can be seen to matter."""
     if of.of_examples:
-        return Shows(cannot=("position (one response has no order)",))
+        return Scope(cannot=("position (one response has no order)",))
     orders = Counter(pair for pair, _ in {(each.key.pair, each.key.shown) for each in of.own})
     both = sum(count > 1 for count in orders.values())
     why = _as_far(of, both, "in both orders", "no pair stands there in both orders")
@@ -86,7 +86,7 @@ def _position(of: _Answers) -> Shows:
     )
 
 
-def _noise(of: _Answers) -> Shows:
+def _noise(of: _Answers) -> Scope:
     """Tell whether everything was answered several times."""
     counts = Counter((each.key.pair, each.key.shown) for each in of.own)
     again, least = {pair for (pair, _), count in counts.items() if count > 1}, min(counts.values(), default=0)
@@ -102,7 +102,7 @@ def _as_far(of: _Answers, some: int, what: str, none: str) -> str:
     return f"{some} of {of.content.words.counted(len(of.about))} {what}, and all have to be" if some else none
 
 
-def _cues(of: _Answers) -> Shows:
+def _cues(of: _Answers) -> Scope:
     """Tell whether anything was varied that the judge was shown."""
     conditions = sorted({each.key.condition for each in of.every} - {NO_CUE.name})
     said = f"cues and edits ({join_names(conditions, ', ', most=MOST_NAMED)})"
@@ -110,7 +110,7 @@ def _cues(of: _Answers) -> Shows:
     return _told(conditions, said, why)
 
 
-def _reasons(of: _Answers) -> Shows:
+def _reasons(of: _Answers) -> Scope:
     """Tell whether there are reasons, and cues that they could admit."""
     reasoned, cued = sum(bool(each.reason) for each in of.every), len(of.own) < len(of.every)
     found = _told(reasoned, f"reasons ({reasoned} of {several(len(of.every), 'answer')})", "reasons (the log has none)")
@@ -118,10 +118,10 @@ def _reasons(of: _Answers) -> Shows:
     return found + _told(cued and reasoned, admits, f"{admits} (no {'reasons' if cued else 'cues'})")
 
 
-def _copies(of: _Answers) -> Shows:
+def _copies(of: _Answers) -> Scope:
     """Tell whether the same response stands there under several ids, and was judged differently."""
     if not of.of_examples:
-        return Shows()
+        return Scope()
     said: dict[tuple[str, int], list[str]] = {}
     for each in of.own:
         said.setdefault((each.key.shown, each.key.repeat), []).append(repr(each.said))
@@ -133,7 +133,7 @@ def _copies(of: _Answers) -> Shows:
     return _told(copies, there, "copies (no response stands there under two ids)")
 
 
-def _groups(of: _Answers) -> Shows:
+def _groups(of: _Answers) -> Scope:
     """Tell by what the answers can be told apart: responses among each other, or the two of a pair."""
     texts = [(pair.response_1, pair.response_2) for pair in of.about]
     sets = [[text for text, _ in texts]] if of.of_examples else texts
@@ -149,7 +149,7 @@ def _groups(of: _Answers) -> Shows:
     }
     can = [name for name, (is_one, _) in apart.items() if is_one]
     cannot = tuple(f"answers by {name} ({why})" for name, (is_one, why) in apart.items() if not is_one)
-    return Shows((f"answers by {join_names(can)} of the response",) if can else (), cannot)
+    return Scope((f"answers by {join_names(can)} of the response",) if can else (), cannot)
 
 
 def _differ(values: Iterable[Hashable]) -> bool:
