@@ -118,6 +118,8 @@ class _Log:
                 f"is of a run with status {one_line(repr(status))[:SHOWN]}, not 'success': it "
                 f"holds {several(n, 'sample')}{of}, and what it lacks may be no accident"
             )
+        elif _is_whole(total := lookup(self._header, "results.total_samples")) and total > n:
+            yield f"holds {several(n, 'sample')} of {total} that its results count, and what it lacks may be no accident"
         for limit, count in sorted(Counter(_limits(self.samples)).items()):
             yield f"has {several(count, 'sample')} of {n} that a limit ended ({limit}): judged is what there was"
         if invalid := sum(bool(row.fields.get("invalidation")) for row in self.samples):

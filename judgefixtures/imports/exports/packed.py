@@ -30,7 +30,7 @@ LOCAL_HEAD = struct.Struct("<4s22xHH")  # of a member: its mark, and how long it
 
 HEADERS = ("header.json", "_journal/start.json")  # the second one is all that a run has until it ends
 SAMPLE = re.compile(r"samples/.+_epoch_[0-9]+\.json", re.DOTALL)
-IN_CHUNKS = re.compile(r"samples/.+_epoch_[0-9]+/sample\.json", re.DOTALL)
+IN_CHUNKS = re.compile(r"samples/.+_epoch_[0-9]+/.+", re.DOTALL)
 # A transcript may be a thousand times as long as what was judged.
 DROPPED = ("events", "events_data", "messages", "store", "attachments", "timelines", "model_usage", "role_usage")
 AS_JSON = "write it as JSON (inspect log convert --to json --output-dir logs-json"
@@ -115,8 +115,13 @@ class _Members:
             raise self._mistake(name, "its name leads out of the log, and Inspect writes no such file")
         if info.flag_bits & ENCRYPTED:
             raise self._mistake(name, "it is encrypted; give the log as Inspect wrote it")
-        if IN_CHUNKS.fullmatch(name):
-            raise self._mistake(name, f"the sample is kept in chunks; {AS_JSON}), and import that")
+        if name.startswith("samples/") and not name.endswith("/") and not SAMPLE.fullmatch(name):
+            why = (
+                "the sample is kept in chunks"
+                if IN_CHUNKS.fullmatch(name)
+                else "it is not called samples/ID_epoch_N.json"
+            )
+            raise self._mistake(name, f"{why}, which is not read here; {AS_JSON}), and import that")
 
     def _document(self, info: zipfile.ZipInfo) -> dict[str, Any]:
         """Return the object of JSON that a member is."""
@@ -130,7 +135,7 @@ class _Members:
             raise self._mistake(info.filename, f"it holds a JSON {type(document).__name__} where an object is wanted")
         return document
 
-    def _content(self, info: zipfile.ZipInfo) -> bytes:
+    def _content(self, info: zipfile.ZipInfo) -> bytearray:
         """Return a member's content, counted as it comes: what the archive says of its size is not believed."""
         content = bytearray()
         with self._opened(info) as stream:
@@ -146,7 +151,7 @@ class _Members:
                     )
         if zlib.crc32(content) != info.CRC:
             raise ValueError("its content is damaged")
-        return bytes(content)
+        return content
 
     @contextlib.contextmanager
     def _opened(self, info: zipfile.ZipInfo) -> Iterator[Any]:
