@@ -27,7 +27,7 @@ from support.project import Project, in_pyproject
 
 from judgefixtures.__main__ import main
 from judgefixtures.imports.exports import packed
-from judgefixtures.imports.exports.scored import words_of
+from judgefixtures.imports.exports.credit import words_of
 from judgefixtures.imports.opened import LogFile, read_log
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -394,10 +394,7 @@ GOOD = Member("samples/s1_epoch_1.json", sample())
         ([HEADER, GOOD._replace(size=3)], "samples/s1_epoch_1.json: it cannot be read"),
         ([HEADER, GOOD._replace(method=12)], "samples/s1_epoch_1.json: it cannot be read"),
         ([HEADER, GOOD._replace(method=77)], "samples/s1_epoch_1.json: it cannot be read"),
-        (
-            [HEADER, Member("samples/s1_epoch_1/sample.json", {})],
-            "samples/s1_epoch_1/sample.json: the sample is kept in",
-        ),
+        ([HEADER, Member("samples/s1_epoch_1/sample.json", {})], "samples/s1_epoch_1/sample.json: the sample was cut"),
         ([HEADER, GOOD, Member("samples/s2.json")], "samples/s2.json: it is not called samples/ID_epoch_N.json"),
         ([HEADER._replace(content=[]), GOOD], "header.json: it holds a JSON list"),
     ],
@@ -444,6 +441,20 @@ def test_a_sample_that_is_there_twice_counts_as_it_stands_last(method: int, tmp_
     )
 
 
+def test_a_long_sample_is_in_several_frames(tmp_path: Path) -> None:
+    """Inspect cuts what is long into frames of Zstandard, which follow each other: all of them are read."""
+    file = packed_log(tmp_path / "log.eval", [sample()], method=ZSTD)
+    codec, text = pyarrow.Codec("zstd"), GOOD.data
+    framed = b"".join(codec.compress(text[at : at + 50], asbytes=True) for at in range(0, len(text), 50))
+    whole, content = codec.compress(text, asbytes=True), file.read_bytes()
+    sizes = struct.pack("<L", len(whole)), struct.pack("<L", len(framed))
+    _, directory = content.split(whole)
+    longer = content.replace(whole, framed).replace(*sizes)
+    at = struct.pack("<L", content.index(directory)), struct.pack("<L", longer.index(directory.replace(*sizes)))
+    file.write_bytes(longer[:-22] + longer[-22:].replace(*at))
+    assert [said["passed"] for said in judged(read_log(file), "graded")] == [True]
+
+
 def test_two_samples_of_one_id_and_epoch_are_told(tmp_path: Path) -> None:
     """Nothing says which of two such samples counts where both stand in a log."""
     with pytest.raises(JudgeFixturesError, match="row 2: sample 's1' of epoch 1 stands in row 1, too"):
@@ -462,7 +473,7 @@ import resource, sys
 from pathlib import Path
 from judgefixtures.imports.opened import read_log
 from judgefixtures.words.errors import JudgeFixturesError
-import datasets, pyarrow
+import pyarrow
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     read_log(Path(sys.argv[1]))
@@ -502,6 +513,16 @@ def test_all_members_together_have_a_limit(method: int, tmp_path: Path, monkeypa
     monkeypatch.setattr(packed, "LARGEST", 1000)
     with pytest.raises(JudgeFixturesError, match=r"samples/s0_epoch_1\.json: unpacked it takes more than"):
         read_log(packed_log(tmp_path / "log.eval", many, method=method))
+
+
+@pytest.mark.parametrize("method", [8, ZSTD])
+def test_long_ids_are_told_apart(method: int, tmp_path: Path) -> None:
+    """Samples whose ids are longer than a message shows, or differ in white space alone, have their own scores."""
+    names = ["x" * 200 + "1", "x" * 200 + "2", "a  b", "a b"]
+    values = "CIIC"
+    many = [sample(name, value=value) for name, value in zip(names, values, strict=True)]
+    said = judged(read_log(packed_log(tmp_path / "log.eval", many, method=method)), "graded")
+    assert {each["id"]: each["passed"] for each in said} == dict(zip(names, (True, False, False, True), strict=True))
 
 
 @pytest.mark.parametrize("method", [8, ZSTD])

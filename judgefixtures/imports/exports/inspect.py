@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from judgefixtures.imports.exports.credit import UNSCORED, Score, scores_of, text_of, words_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.packed import lean
-from judgefixtures.imports.exports.scored import UNSCORED, Score, scores_of, text_of, words_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import JudgeFixturesError
@@ -16,7 +16,7 @@ from judgefixtures.words.texts import one_line
 
 # Scorers that come with Inspect and ask nobody.
 IN_CODE = ("answer", "choice", "exact", "f1", "includes", "match", "math", "pattern", "perplexity", "target_perplexity")
-OF_PAIRS = ("response_1", "response_2", "order")  # in the metadata of a sample whose output is a judge's own answer
+ORDERS = ("1-2", "2-1", "12", "21")  # in the metadata of a sample whose output is a judge's own answer about a pair
 NO_MODEL = "none/none"  # of a run that only scored
 SHOWN = 40  # characters of what stands where something else is wanted
 
@@ -36,17 +36,17 @@ class Inspect(Export):
     def rows(cls, held: Held) -> list[Row]:
         """Return a row per sample and metric, or per sample where nothing was scored; `score` is the scorer's word."""
         log = _Log(held)
-        return [row for sample in log.samples for row in log.rows_of(sample)]
+        scored = zip(log.samples, log.scores, log.places, strict=True)
+        return [row for sample, scores, place in scored for row in log.rows_of(sample, scores, place)]
 
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return what is to be known of the run, and of how its scores are read."""
         log = _Log(held)
-        twice = held.replaced
-        replaced = (
-            [f"has {several(len(twice), 'sample')} twice ({one_line(twice[0])}): the last one counts"] if twice else []
-        )
-        return tuple(f"take care: {held.file} {said}" for said in (*log.of_run(), *replaced, *log.of_scores()))
+        said = [*log.of_run(), *log.of_scores()]
+        if twice := held.replaced:
+            said.append(f"has {several(len(twice), 'sample')} twice ({one_line(twice[0])}): the last one counts")
+        return tuple(f"take care: {held.file} {each}" for each in said)
 
 
 class _Log:
@@ -57,16 +57,16 @@ class _Log:
         self._header: Mapping[str, Any] = held.value if isinstance(held.value, dict) else {}
         older = lookup(self._header, "results.scorer.name")
         unnamed = older if isinstance(older, str) else "score"
-        self._scores = {row.where: scores_of(row, unnamed) for row in self.samples}
+        self.scores = [scores_of(row, unnamed) for row in self.samples]
+        self.places = _placed(self.samples)
         self._scorers = dict(_scorers(self._header))
-        self._metrics = _metrics(self._scores.values()) or {name: name for name in self._scorers}
+        self._metrics = _metrics(self.scores) or {name: name for name in self._scorers}
         self._words = {metric: words_of(score.value for score in self._of(metric)) for metric in self._metrics}
         self._edited = {metric for metric in self._metrics if any(score.is_edited for score in self._of(metric))}
         self._peoples = {metric for metric in self._metrics if self._is_peoples(metric)}
-        self._places = dict(_placed(self.samples))
 
     def _of(self, metric: str) -> Iterator[Score]:
-        return (scores[metric] for scores in self._scores.values() if metric in scores)
+        return (scores[metric] for scores in self.scores if metric in scores)
 
     def _is_peoples(self, metric: str) -> bool:
         whose = [score.is_persons for score in self._of(metric)]
@@ -78,13 +78,13 @@ class _Log:
 
     # --- rows -------------------------------------------------------------------------------------------------
 
-    def rows_of(self, sample: Row) -> Iterator[Row]:
+    def rows_of(self, sample: Row, scores: Mapping[str, Score], place: _Place) -> Iterator[Row]:
         """Yield what each metric says of a sample, or why it says nothing; people say something or are not there."""
-        judged_of, fault = self._judged_of(sample), _fault(sample.fields)
+        judged_of, fault = self._judged_of(sample, place), _fault(sample.fields)
         if not self._metrics:
             yield sample
         for metric, words in self._words.items():
-            score = self._scores[sample.where].get(metric)
+            score = scores.get(metric)
             if score is None:
                 if metric not in self._peoples:
                     told = {"error": UNSCORED} if fault is None else fault
@@ -98,10 +98,10 @@ class _Log:
             told = {"reason": score.reason, **words.told(score.value, score.failed)} if fault is None else fault
             yield judged(sample._replace(fields=fields), metric=metric, by=by, **told, **judged_of)
 
-    def _judged_of(self, sample: Row) -> dict[str, Any]:
+    def _judged_of(self, sample: Row, place: _Place) -> dict[str, Any]:
         """Return what was judged; of a sample that nothing is to be said of, not the response."""
         fields, model = sample.fields, lookup(self._header, "eval.model")
-        told = self._places[sample.where]._asdict() | {"question": _question(fields.get("input"))}
+        told = place._asdict() | {"question": _question(fields.get("input"))}
         if isinstance(model, str) and model != NO_MODEL:
             told["model"] = model
         return told | ({"response": _completion(fields) or None} if _fault(fields) is None else {})
@@ -119,7 +119,7 @@ class _Log:
                 f"holds {several(n, 'sample')}{of}, and what it lacks may be no accident"
             )
         elif _is_whole(total := lookup(self._header, "results.total_samples")) and total > n:
-            yield f"holds {several(n, 'sample')} of {total} that its results count, and what it lacks may be no accident"
+            yield f"holds {several(n, 'sample')} of {total} that its results count: what it lacks may be no accident"
         for limit, count in sorted(Counter(_limits(self.samples)).items()):
             yield f"has {several(count, 'sample')} of {n} that a limit ended ({limit}): judged is what there was"
         if invalid := sum(bool(row.fields.get("invalidation")) for row in self.samples):
@@ -186,41 +186,45 @@ def _scorers(header: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield name, scorer if isinstance(scorer, str) else name
 
 
-def _metrics(scores: Any) -> dict[str, str]:
+def _metrics(scores: Iterable[Mapping[str, Score]]) -> dict[str, str]:
     """Return all metrics with their scorers; a whole score is none where other samples have its parts."""
     found = {score.metric: score.scorer for each in scores for score in each.values()}
     parted = {scorer for metric, scorer in found.items() if metric != scorer}
     return {metric: scorer for metric, scorer in found.items() if metric != scorer or scorer not in parted}
 
 
-def _placed(samples: Sequence[Row]) -> Iterator[tuple[str, _Place]]:
-    """Yield the place of each sample: epochs with the same answer are repeats, and others are examples of their own.
+def _placed(samples: Sequence[Row]) -> list[_Place]:
+    """Return the place of each sample: epochs with the same answer are repeats, and others are examples of their own.
 
     In a log of choices between two responses the answer is the judge's own, and each epoch is a repeat.
     """
-    told: list[tuple[Row, Any, Any]] = [(row, row.fields.get("id"), row.fields.get("epoch", 1)) for row in samples]
+    told: list[tuple[int, Any, Any]] = [
+        (number, row.fields.get("id"), row.fields.get("epoch", 1)) for number, row in enumerate(samples)
+    ]
     known = [each for each in told if _is_id(each[1]) and _is_whole(each[2])]
     variants: dict[str, dict[str, str | int]] = {}
-    places: dict[str, _Place] = {}
     counted: Counter[str] = Counter()
     seen: dict[tuple[str, int], Row] = {}
-    for row, name, epoch in sorted(known, key=lambda each: each[2]):
+    places = [_Place()] * len(samples)
+    for number, name, epoch in sorted(known, key=lambda each: each[2]):
+        row = samples[number]
         if _is_of_pair(row.fields):
-            places[row.where] = _Place(name, epoch)
+            places[number] = _Place(name, epoch)
             continue
         if (before := seen.setdefault((str(name), epoch), row)) is not row:
-            raise row.mistake(f"sample {name!r} of epoch {epoch} stands in {before.place}, too. Remove one of the two.")
+            raise row.mistake(
+                f"sample {one_line(repr(name))[:SHOWN]} of epoch {epoch} stands in {before.place}, too. Remove one of "
+                "the two."
+            )
         if _fault(row.fields) is not None:
-            places[row.where] = _Place(name)
+            places[number] = _Place(name)
             continue
         named = variants.setdefault(str(name), {})
         own = named.setdefault(_completion(row.fields), f"{name}~{epoch}" if named else name)
-        places[row.where] = _Place(own, counted[str(own)], str(name))
+        places[number] = _Place(own, counted[str(own)], str(name))
         counted[str(own)] += 1
-    for row in samples:
-        place = places.get(row.where, _Place())
-        alone = place.cluster is not None and len(variants[place.cluster]) == 1
-        yield row.where, place._replace(cluster=None) if alone else place
+    alone = {name for name, named in variants.items() if len(named) == 1}
+    return [place._replace(cluster=None) if place.cluster in alone else place for place in places]
 
 
 def _fault(fields: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -240,7 +244,7 @@ def _is_whole(value: Any) -> bool:
 
 def _is_of_pair(fields: Mapping[str, Any]) -> bool:
     metadata = fields.get("metadata")
-    return isinstance(metadata, dict) and any(name in metadata for name in OF_PAIRS)
+    return isinstance(metadata, dict) and ("response_1" in metadata or metadata.get("order") in ORDERS)
 
 
 def _question(value: Any) -> str | None:

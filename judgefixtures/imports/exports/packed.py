@@ -69,8 +69,7 @@ def unpacked(file: Path) -> Packed:
     """Return what a packed log holds; raises JudgeFixturesError naming the file and the member."""
     try:
         with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
-            members = _Members(file, raw, archive)
-            return members.read()
+            return _Members(file, raw, archive).read()
     except BROKEN as error:
         raise JudgeFixturesError(
             f"{file} cannot be read as a packed log of Inspect, which is a zip archive ({_gist(error)}). Copy it "
@@ -116,12 +115,9 @@ class _Members:
         if info.flag_bits & ENCRYPTED:
             raise self._mistake(name, "it is encrypted; give the log as Inspect wrote it")
         if name.startswith("samples/") and not name.endswith("/") and not SAMPLE.fullmatch(name):
-            why = (
-                "the sample is kept in chunks"
-                if IN_CHUNKS.fullmatch(name)
-                else "it is not called samples/ID_epoch_N.json"
-            )
-            raise self._mistake(name, f"{why}, which is not read here; {AS_JSON}), and import that")
+            if IN_CHUNKS.fullmatch(name):
+                raise self._mistake(name, "the sample was cut into chunks; import the log that it was cut from")
+            raise self._mistake(name, f"it is not called samples/ID_epoch_N.json; {AS_JSON}), and import that")
 
     def _document(self, info: zipfile.ZipInfo) -> dict[str, Any]:
         """Return the object of JSON that a member is."""
