@@ -52,17 +52,19 @@ def document(name: str) -> dict[str, Any]:
     file = LOGS / "inspect" / name
     if file.suffix == ".json":
         return dict(json.loads(file.read_text()))
-    data, samples, header = file.read_bytes(), [], {}
+    data, samples, rest = file.read_bytes(), [], {}
     for info in zipfile.ZipFile(file).infolist():
         start = info.header_offset + 30 + sum(struct.unpack("<HH", data[info.header_offset + 26 :][:4]))
         held = data[start : start + info.compress_size]
         codec = pyarrow.Codec("zstd")
         text = codec.decompress(held, info.file_size) if info.compress_type == ZSTD else zlib.decompress(held, -15)
         if info.filename == "header.json":
-            header = json.loads(bytes(text))
+            rest |= json.loads(bytes(text))
+        elif info.filename == "reductions.json":
+            rest["reductions"] = json.loads(bytes(text))
         elif info.filename.startswith("samples/"):
             samples.append(json.loads(bytes(text)))
-    return {**header, "samples": samples}
+    return {**rest, "samples": samples}
 
 
 class Member(NamedTuple):
@@ -162,6 +164,26 @@ def test_what_is_imported_is_what_the_log_itself_counts(name: str) -> None:
         checked += 1
     assert checked == {"graded": 1, "json": 2, "eval": 6}["graded" if "graded" in name else name.rpartition(".")[2]]
     assert len(log.rows) == checked * len(held["samples"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_sample_has_the_mean_that_the_log_reduces_it_to(name: str) -> None:
+    """What the log itself makes of a sample's epochs is what its rows have: a mean, or nothing where none was scored."""
+    log, checked = log_of(name), 0
+    for reduced in document(name)["reductions"]:
+        for each in reduced["samples"]:
+            value = each["value"]
+            parts = (
+                {f"{reduced['scorer']}.{key}": part for key, part in value.items()} if isinstance(value, dict) else {}
+            )
+            for metric, own in (parts or {reduced["scorer"]: value}).items():
+                said = [row.fields["judged"] for row in log.rows if row.fields["id"] == each["sample_id"]]
+                found = [number(one) for one in said if one["metric"] == metric]
+                numbers = [one for one in found if one is not None]
+                assert found
+                assert (statistics.mean(numbers) if numbers else math.nan) == pytest.approx(own, nan_ok=True)
+                checked += 1
+    assert checked >= 4
 
 
 @pytest.mark.parametrize("name", FILES)
