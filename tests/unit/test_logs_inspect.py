@@ -516,7 +516,7 @@ def test_a_bomb_stops_soon_and_in_little_memory(method: int, tmp_path: Path) -> 
         [sys.executable, "-c", BOMB, str(file)], capture_output=True, text=True, timeout=60, check=True
     )
     said, grown = done.stdout.splitlines()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 40
     assert int(grown) < 300
     assert "samples/s1_epoch_1.json: " in said
     if method == ZSTD:  # zipfile itself ends a deflated member where the archive says that it ends
