@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from judgefixtures.imports.exports.packed import unpacked
 from judgefixtures.sources import Source
 from judgefixtures.sources.columnar import parquet_rows
 from judgefixtures.sources.encodings import numbered_lines
@@ -22,11 +23,15 @@ JUDGED = "judged"  # the key of a row under which stands what it says, in whatev
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a file holds: a JSON document, or the rows of lines or of a table; neither of an archive."""
+    """What a file holds: a JSON document, or the rows of lines or of a table; of a packed log a document and its rows.
+
+    `replaced` names what stands in such an archive twice: of each the last one is among the rows.
+    """
 
     file: Path
     value: Any = None
     rows: tuple[Row, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     @property
     def source(self) -> Source:
@@ -42,7 +47,8 @@ def hold(file: Path) -> Held:
     """Return what a file holds; raises JudgeFixturesError for one that cannot be read."""
     suffix, source = file.suffix.lower(), Source("log", file)
     if suffix == ".eval":
-        return Held(file)
+        log = unpacked(file)
+        return Held(file, log.header, log.samples, log.replaced)
     if suffix == ".json":
         return Held(file, value=json_value(file, source))
     if suffix == ".parquet":
