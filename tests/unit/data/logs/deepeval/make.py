@@ -60,8 +60,8 @@ class Loopback(DeepEvalBaseLLM):  # type: ignore[misc]
     def generate(self, prompt: str) -> str:
         """Return what it says."""
         body = json.dumps({"messages": [{"role": "user", "content": prompt}]}).encode()
-        request = urllib.request.Request(f"{self.address}/v1/chat/completions", body)  # noqa: S310
-        with urllib.request.urlopen(request) as response:  # noqa: S310
+        request = urllib.request.Request(f"{self.address}/v1/chat/completions", body)
+        with urllib.request.urlopen(request) as response:
             said: str = json.load(response)["choices"][0]["message"]["content"]
         return said
 
@@ -143,7 +143,6 @@ def main(version: str) -> None:
         run(f"{version}.json", cases, [helpful, relevant, Short()])
         unnamed = [LLMTestCase(input=each["question"], actual_output=each["response"]) for each in EXAMPLES[:4]]
         run(f"{version}-unnamed.json", unnamed, [helpful])
-        print(version)
         from deepeval.metrics import ConversationalGEval
 
         if version.startswith("2."):

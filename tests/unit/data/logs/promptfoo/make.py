@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,17 +87,25 @@ def run(folder: Path, name: str, held: dict[str, Any], *options: str) -> None:
     READ.clear()
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "promptfooconfig.json").write_text(json.dumps(held), encoding="utf-8")
-        (HERE / name).unlink(missing_ok=True)
-        command = [folder / "node_modules/.bin/promptfoo", "eval", "-c", "promptfooconfig.json", "-j", "1", "--no-cache"]
-        more = ["--no-table", "--no-progress-bar", "-o", HERE / name]
-        subprocess.run([*command, *more, *options], cwd=place, env=environment(), check=False)  # noqa: S603
+        command = [
+            folder / "node_modules/.bin/promptfoo",
+            "eval",
+            "-c",
+            "promptfooconfig.json",
+            "-j",
+            "1",
+            "--no-cache",
+        ]
+        more = ["--no-table", "--no-progress-bar", "-o", f"results{Path(name).suffix}"]
+        subprocess.run([*command, *more, *options], cwd=place, env=environment(), check=False)
+        shutil.copy(Path(place) / more[-1], HERE / name)
 
 
 def rate(folder: Path, name: str) -> None:
     """Rate the outputs of an export as the viewer does, and export them again: the server keeps what people said."""
     held = json.loads((HERE / name).read_text(encoding="utf-8"))
     command = folder / "node_modules/.bin/promptfoo"
-    with subprocess.Popen([command, "view", "-n", "-p", str(VIEWER)], env=environment()) as viewer:  # noqa: S603
+    with subprocess.Popen([command, "view", "-n", "-p", str(VIEWER)], env=environment()) as viewer:
         time.sleep(15)
         for cell in held["results"]["results"]:
             label = next(each["label"] for each in EXAMPLES if each["response"] == cell["response"]["output"])
@@ -106,18 +114,18 @@ def rate(folder: Path, name: str) -> None:
             graded = {**cell["gradingResult"], **said, "assertion": None}
             graded["componentResults"] = [*cell["gradingResult"]["componentResults"], said]
             address = f"http://127.0.0.1:{VIEWER}/api/eval/{held['evalId']}/results/{cell['id']}/rating"
-            request = urllib.request.Request(address, json.dumps(graded).encode())  # noqa: S310
+            request = urllib.request.Request(address, json.dumps(graded).encode())
             request.add_header("Content-Type", "application/json")
-            urllib.request.urlopen(request).close()  # noqa: S310
+            urllib.request.urlopen(request).close()
         viewer.terminate()
     exported = [command, "export", "eval", held["evalId"], "-o", HERE / name]
-    subprocess.run(exported, env=environment(), check=True)  # noqa: S603
+    subprocess.run(exported, env=environment(), check=True)
 
 
 def environment() -> dict[str, str]:
     """Return an environment in which promptfoo asks nobody but the loopback."""
     off = {f"PROMPTFOO_DISABLE_{name}": "1" for name in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION", "SHARING")}
-    home = {"PROMPTFOO_CONFIG_DIR": os.environ.get("PROMPTFOO_CONFIG_DIR", "/tmp/promptfoo")}  # noqa: S108
+    home = {"PROMPTFOO_CONFIG_DIR": os.environ.get("PROMPTFOO_CONFIG_DIR", "/tmp/promptfoo")}
     return {**os.environ, **off, **home, "PROMPTFOO_REQUEST_BACKOFF_MS": "1", "OPENAI_API_KEY": "unused"}
 
 
