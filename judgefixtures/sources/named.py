@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -130,7 +130,8 @@ def biasbench_rows(source: Source) -> Rows:
 def promptfoo_rows(source: Source) -> Rows:
     """Return a row for each test of a promptfoo export."""
     where = f"dataset {source.name!r}: {source.path}"
-    return Rows(promptfoo_tests(promptfoo_cells(json_value(source.file, source), where), where))
+    tests = promptfoo_tests(promptfoo_cells(json_value(source.file, source), where))
+    return Rows([promptfoo_test(number, outputs, where) for number, outputs in tests.items()])
 
 
 def promptfoo_cells(exported: Any, where: str) -> list[Row]:
@@ -147,14 +148,9 @@ def promptfoo_cells(exported: Any, where: str) -> list[Row]:
     return numbered(cells, where)
 
 
-def promptfoo_tests(cells: Iterable[Row], where: str) -> list[Row]:
-    """Return a row for each test whose outputs are given.
-
-    A row holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers
-    outputs, providers, success, scores and gradings; also metadata and description of the test, and the first `error`
-    with which a provider ended.
-    """
-    tests: dict[int, dict[int, Mapping[str, Any]]] = {}
+def promptfoo_tests(cells: Iterable[Row]) -> dict[int, list[Row]]:
+    """Return the outputs of each test by its number, in the order of prompts and providers."""
+    tests: dict[int, dict[int, Row]] = {}
     for row in cells:
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
@@ -164,8 +160,30 @@ def promptfoo_tests(cells: Iterable[Row], where: str) -> list[Row]:
             )
         if prompt in tests.setdefault(test, {}):
             raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
-        tests[test][prompt] = row.fields
-    return [_test(test, tests[test], where) for test in sorted(tests)]
+        tests[test][prompt] = row
+    return {test: [tests[test][prompt] for prompt in sorted(tests[test])] for test in sorted(tests)}
+
+
+def promptfoo_test(number: int, outputs: Sequence[Row], where: str) -> Row:
+    """Return a row for a test of a promptfoo export.
+
+    It holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers outputs,
+    providers, success, scores and gradings; also metadata and description of the test, and the first `error` with which
+    a provider ended.
+    """
+    cells = [output.fields for output in outputs]
+    prompts = {str(_at(cell, "prompt.raw")) for cell in cells}
+    fields: dict[str, Any] = {
+        "vars": _at(cells[0], "vars"),
+        "outputs": [output_text(_at(cell, "response.output")) for cell in cells],
+        **{name: [_at(cell, path) for cell in cells] for name, path in OF_CELLS.items()},
+        **{name: _at(cells[0], f"testCase.{name}") for name in ("metadata", "description")},
+    }
+    if errors := [error for cell in cells if (error := provider_error(cell)) is not None]:
+        fields["error"] = errors[0]
+    if len(prompts) == 1:
+        fields["prompt"] = prompts.pop()
+    return Row(fields, f"{where}: test {number}", f"test {number}")
 
 
 def deepeval_rows(source: Source) -> Rows:
@@ -253,23 +271,6 @@ def _answers(row: Row) -> list[Mapping[str, Any]]:
         for answer in objects(row, "answers", ("a_id", "text", "score"))
     ]
     return sorted(answers, key=lambda answer: str(answer["a_id"]))
-
-
-def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Row:
-    """Return one row for a test of a promptfoo export, whose results are given by prompt and provider."""
-    cells = [results[prompt] for prompt in sorted(results)]
-    prompts = {str(_at(cell, "prompt.raw")) for cell in cells}
-    fields: dict[str, Any] = {
-        "vars": _at(cells[0], "vars"),
-        "outputs": [output_text(_at(cell, "response.output")) for cell in cells],
-        **{name: [_at(cell, path) for cell in cells] for name, path in OF_CELLS.items()},
-        **{name: _at(cells[0], f"testCase.{name}") for name in ("metadata", "description")},
-    }
-    if errors := [error for cell in cells if (error := provider_error(cell)) is not None]:
-        fields["error"] = errors[0]
-    if len(prompts) == 1:
-        fields["prompt"] = prompts.pop()
-    return Row(fields, f"{where}: test {test}", f"test {test}")
 
 
 OF_CELLS = {"providers": "provider.id", "success": "success", "scores": "score", "gradings": "gradingResult"}

@@ -37,14 +37,15 @@ class Deepeval(Export):
     @classmethod
     def claims(cls, held: Held) -> bool:
         """Tell whether there are test cases, or what points to them."""
-        if not isinstance(held.value, dict):
+        value = _value(held)
+        if not isinstance(value, Mapping):
             return False
-        return bool({"testCases", TALKS, RUN, LINK, CACHE} & held.value.keys()) or _is_arena(held.value)
+        return bool({"testCases", TALKS, RUN, LINK, CACHE} & value.keys()) or _is_arena(value)
 
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
         """Return a row for each judgement, or for each test case where nobody judged."""
-        if isinstance(held.value, dict) and _is_arena(held.value):
+        if _is_arena(_value(held)):
             return list(_choices(held))
         cases = _cases(held)
         said = [(case, _metrics(case)) for case in cases]
@@ -61,7 +62,7 @@ class Deepeval(Export):
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return what a run holds that is not read: cases that no metric judged, and metrics of parts of a trace."""
-        if isinstance(held.value, dict) and _is_arena(held.value):
+        if _is_arena(_value(held)):
             return ()
         cases = _cases(held)
         judged_by = [len(_metrics(case)) for case in cases]
@@ -77,9 +78,14 @@ class Deepeval(Export):
 # --- what a file holds ------------------------------------------------------------------------------------------
 
 
+def _value(held: Held) -> Any:
+    """Return the document that a file holds: before 3 deepeval gave it no ending, and it is its only line."""
+    return held.rows[0].fields if held.value is None and len(held.rows) == 1 else held.value
+
+
 def _cases(held: Held) -> list[Row]:
     """Return the test cases of a run, those of conversations last; raises JudgeFixturesError for what holds none."""
-    value, where = held.value, f"dataset {held.source.name!r}: {held.file}"
+    value, where = _value(held), f"dataset {held.source.name!r}: {held.file}"
     if isinstance(value, dict) and isinstance(value.get(RUN), dict):
         value = value[RUN]
     if isinstance(value, dict) and "testCases" not in value and (LINK in value or CACHE in value):
@@ -190,8 +196,8 @@ def _text(value: Any) -> str | None:
 # --- an arena ---------------------------------------------------------------------------------------------------
 
 
-def _is_arena(value: Mapping[str, Any]) -> bool:
-    runs = value.get(ARENA)
+def _is_arena(value: Any) -> bool:
+    runs = value.get(ARENA) if isinstance(value, Mapping) else None
     return (
         isinstance(runs, list) and bool(runs) and all(isinstance(run, Mapping) and "testCases" in run for run in runs)
     )
@@ -199,7 +205,7 @@ def _is_arena(value: Mapping[str, Any]) -> bool:
 
 def _choices(held: Held) -> Iterator[Row]:
     """Yield which of two contestants was chosen: each has a run of its own, with the same cases in the same order."""
-    runs = [deepeval_cases(run, f"dataset {held.source.name!r}: {held.file}") for run in held.value[ARENA]]
+    runs = [deepeval_cases(run, f"dataset {held.source.name!r}: {held.file}") for run in _value(held)[ARENA]]
     if len(runs) != CONTESTANTS or len(runs[0]) != len(runs[1]):
         counts = ", ".join(str(len(run)) for run in runs)
         raise JudgeFixturesError(

@@ -48,6 +48,10 @@ class Export(ABC):
 
     name: ClassVar[str]  # of --format, and of its table in data/logs.toml
 
+    @classmethod  # noqa: B027 (most tools write nothing else than what is read)
+    def refuse(cls, file: Path) -> None:
+        """Raise JudgeFixturesError for a file that this tool writes, and that says too little to be read."""
+
     @classmethod
     @abstractmethod
     def claims(cls, held: Held) -> bool:

@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.names import Told, metric_names
 from judgefixtures.numbers.statistics import several
-from judgefixtures.sources.named import output_text, promptfoo_cells, promptfoo_tests, provider_error
+from judgefixtures.sources.named import output_text, promptfoo_cells, promptfoo_test, promptfoo_tests, provider_error
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.patterns import load_table
 from judgefixtures.words.texts import one_line
 
 BEST, HUMAN = "select-best", "human"
+CONTESTANTS = 2  # for a choice of select-best that is one of a judge of pairs
 KEPT = ("vars", "prompt", "provider", "response", "metadata", "testIdx", "promptIdx", "success", "score", "namedScores")
 ASKED = ("question", "input", "query", "prompt")  # variables of a test that are what was asked
 NOT_ASKED = frozenset({"id", "label", "labels", "category", "cluster", "order", "condition", "gold"})
 STRIPPED = "[output stripped]"  # in place of a text, with PROMPTFOO_STRIP_RESPONSE_OUTPUT
 LONGEST_ERROR = 200
+OTHERS = (".yaml", ".yml", ".html", ".xml")
+COLUMN = re.compile(r'(^|,)"?\[[^],]+\] ')
+MARKS = ("[PASS]", "[FAIL]", "[ERROR]")
+LONGEST_HEAD = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one assertion said of an output; `error` is why it said nothing."""
+    """What one assertion said of an output; `error` is why it said nothing.
+
+    `told` is its name, and what tells it from others of that name: who judged by what, with which model.
+    """
 
     said: Mapping[str, Any]
     assertion: Mapping[str, Any]
+    type: str
+    by: By
+    told: Told
     error: str | None = None
-
-    @property
-    def type(self) -> str:
-        """What kind of assertion it is."""
-        return str(self.assertion.get("type") or "unnamed")
-
-    @property
-    def by(self) -> By:
-        """Who judged: a model, a person, or code."""
-        kind = self.type.removeprefix("not-")
-        judges = load_table("logs")["promptfoo"]["judges"]
-        is_judge = kind in judges or kind.startswith(("promptfoo:redteam:", "similar:"))
-        return "person" if kind == HUMAN else "judge" if is_judge else "code"
-
-    @property
-    def told(self) -> Told:
-        """Its name, and what tells it from others of that name: who judged by what, with which model."""
-        value, grader = (self.assertion.get(name) for name in ("value", "provider"))
-        name = str(self.assertion.get("metric") or self.type)
-        words = (word if isinstance(word, str) else _json(word) for word in (value, grader))
-        return (name, self.type if self.type != name else "", *("" if word == "null" else word for word in words))
 
     @property
     def passed(self) -> bool | None:
@@ -68,6 +62,28 @@ class Part:
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             return None
         return score
+
+
+def part_of(said: Mapping[str, Any], assertion: Any, error: str | None = None) -> Part:
+    """Return what an assertion said; without one nothing names it."""
+    assertion = assertion if isinstance(assertion, Mapping) else {}
+    kind = str(assertion.get("type") or "unnamed")
+    name = str(assertion.get("metric") or kind)
+    more = (_worded(assertion.get(key)) for key in ("value", "provider"))
+    return Part(said, assertion, kind, by_whom(kind), (name, kind if kind != name else "", *more), error)
+
+
+@functools.cache
+def by_whom(kind: str) -> By:
+    """Return who judges by a kind of assertion: a model, a person, or code.
+
+    >>> by_whom("not-llm-rubric"), by_whom("human"), by_whom("contains")
+    ('judge', 'person', 'code')
+    """
+    kind = kind.removeprefix("not-")
+    is_judge = kind in load_table("logs")["promptfoo"]["judges"]
+    is_judge |= kind.startswith(("promptfoo:redteam:", "similar:"))
+    return "person" if kind == HUMAN else "judge" if is_judge else "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +112,39 @@ class Promptfoo(Export):
             results = held.value.get("results")
             cells = results.get("results") if isinstance(results, dict) else results
             return isinstance(cells, list) and bool(cells) and _is_cell(cells[0])
-        return bool(held.rows) and (_is_cell(held.rows[0].fields) or _is_table(held.rows[0].fields))
+        return bool(held.rows) and _is_cell(held.rows[0].fields)
+
+    @classmethod
+    def refuse(cls, file: Path) -> None:
+        """Raise JudgeFixturesError for one of promptfoo's other forms: they say less, or are made for people."""
+        suffix = file.suffix.lower()
+        if suffix in OTHERS or (suffix in (".csv", ".tsv") and _is_table(file)):
+            raise JudgeFixturesError(
+                f"{file} is not read: if promptfoo wrote it, write the same evaluation as JSON, which says what each "
+                "assertion said: promptfoo eval -o results.json, or promptfoo export eval ID -o results.json."
+            )
 
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
         """Return a row for each judgement, or for each test where nobody graded."""
-        cells, tests = _cells(held)
-        outputs = [Output(cell, tuple(_parts(cell))) for cell in cells]
+        where = _where(held)
+        tests = promptfoo_tests(_cells(held))
+        by_test = {number: [Output(cell, tuple(_parts(cell))) for cell in cells] for number, cells in tests.items()}
+        outputs = [output for of_test in by_test.values() for output in of_test]
         if not any(part.by == "judge" for output in outputs for part in output.parts):
-            return [test._replace(fields=_with_best(test.fields)) for test in tests]
-        names, best = _names(outputs), dict[int, list[Part]]()
-        for output in outputs:
-            for part in output.parts:
-                if part.type == BEST:
-                    best.setdefault(output.row.fields["testIdx"], []).append(part)
-        order = sorted({output.row.fields["testIdx"] for output in outputs})  # that of the tests, too
-        chosen = [(test, best[number]) for number, test in zip(order, tests, strict=True) if number in best]
-        are_pairs = all(len(test.fields["outputs"]) == 2 for test, _ in chosen)
-        rows = [_chosen(test, parts, names) for test, parts in chosen] if are_pairs else []
+            asked = (promptfoo_test(number, cells, where) for number, cells in tests.items())
+            return [row._replace(fields=_with_best(row.fields)) for row in asked]
+        names, chosen = _names(outputs), _choices(by_test)
+        rows = [_chosen(promptfoo_test(number, tests[number], where), chosen[number], names) for number in chosen]
         for output in _called(outputs):
-            parts = (part for part in output.parts if not (are_pairs and part.type == BEST))
-            rows += [_judged(output, part, names[part.by, part.told]) for part in parts]
+            wanted = (part for part in output.parts if not (chosen and part.type == BEST))
+            rows += [_judged(output, part, names[part.by, part.told]) for part in wanted]
         return rows
 
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return that gradings come from a cache: a repeat that reads one says nothing of the judge."""
-        cells, _ = _cells(held)
+        cells = (cell for of_test in promptfoo_tests(_cells(held)).values() for cell in of_test)
         outputs = [Output(cell, tuple(part for part in _parts(cell) if _is_cached(part))) for cell in cells]
         if not any(output.parts for output in outputs):
             return ()
@@ -138,28 +160,26 @@ class Promptfoo(Export):
 # --- what a file holds ------------------------------------------------------------------------------------------
 
 
-def _cells(held: Held) -> tuple[list[Row], list[Row]]:
-    """Return the outputs that a file holds, and its tests."""
-    where = f"dataset {held.source.name!r}: {held.file}"
-    if held.value is None and held.rows and _is_table(held.rows[0].fields):
-        raise JudgeFixturesError(
-            f"{where} is promptfoo's table for a spreadsheet, which does not say what each assertion said. Write "
-            "the same evaluation as JSON: promptfoo eval -o results.json, or promptfoo export eval ID -o results.json."
-        )
-    cells = list(held.rows) if held.value is None else promptfoo_cells(held.value, where)
-    return cells, promptfoo_tests(cells, where)
+def _cells(held: Held) -> list[Row]:
+    """Return the outputs that a file holds."""
+    return list(held.rows) if held.value is None else promptfoo_cells(held.value, _where(held))
+
+
+def _is_table(file: Path) -> bool:
+    """Tell whether a table is promptfoo's: a column for each output is named by its provider and its prompt."""
+    with contextlib.suppress(OSError), file.open(encoding="utf-8", errors="replace") as lines:
+        head = lines.readline(LONGEST_HEAD)
+        first = lines.readline(LONGEST_HEAD)
+        return bool(COLUMN.search(head)) and ("Grader Reason" in head or any(mark in first for mark in MARKS))
+    return False
+
+
+def _where(held: Held) -> str:
+    return f"dataset {held.source.name!r}: {held.file}"
 
 
 def _is_cell(value: Any) -> bool:
     return isinstance(value, Mapping) and bool({"testIdx", "promptIdx", "gradingResult"} & value.keys())
-
-
-def _is_table(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row is one of a table: a column for each output, under its provider and its prompt."""
-    told = {"Status", "Score", "Grader Reason"} <= fields.keys()
-    marks = ("[PASS]", "[FAIL]", "[ERROR]")
-    outputs = [value for name, value in fields.items() if name.startswith("[") and "] " in name]
-    return bool(outputs) and (told or all(isinstance(each, str) and each.startswith(marks) for each in outputs))
 
 
 # --- what was said of an output -----------------------------------------------------------------------------------
@@ -172,7 +192,7 @@ def _parts(cell: Row) -> Iterator[Part]:
     if failed:
         asserts = lookup(cell.fields, "testCase.assert")
         expected = [assertion for each in asserts for assertion in _flat(each)] if isinstance(asserts, list) else []
-        yield from (Part({}, assertion, error=_short(failed)) for assertion in expected)
+        yield from (part_of({}, assertion, _short(failed)) for assertion in expected)
         return
     if not isinstance(grading, Mapping):
         if grading is None:
@@ -183,9 +203,9 @@ def _parts(cell: Row) -> Iterator[Part]:
         raise cell.mistake(f"gradingResult.componentResults must be a list, got a {type(parts).__name__}.")
     alone = [grading] if grading.get("assertion") else []  # a select-best that is the only assertion
     for said in _leaves([part for part in parts if part is not None] if parts else alone, cell):
-        assertion = said.get("assertion")
-        assertion = assertion if isinstance(assertion, Mapping) else {}
-        yield Part(said, assertion, error=_no_grade(said, cell))
+        part = part_of(said, said.get("assertion"))
+        error = _no_grade(part, cell)
+        yield replace(part, error=error) if error else part
 
 
 def _is_cached(part: Part) -> bool:
@@ -228,12 +248,11 @@ def _gist(part: Any) -> Any:
     return tuple(repr(part.get(name)) for name in ("pass", "score", "reason")) if isinstance(part, Mapping) else part
 
 
-def _no_grade(said: Mapping[str, Any], cell: Row) -> str | None:
+def _no_grade(part: Part, cell: Row) -> str | None:
     """Return why a grader gave no grade: newer versions say that it failed, older ones only by the reason."""
-    reason = said.get("reason")
+    said, reason = part.said, part.said.get("reason")
     if not isinstance(reason, str | None):
         raise cell.mistake(f"the reason of a component must be a text, got a {type(reason).__name__}.")
-    part = Part(said, said["assertion"] if isinstance(said.get("assertion"), Mapping) else {})
     if part.passed is None and part.score is None:
         return "neither pass nor score"
     if part.by != "judge":
@@ -253,7 +272,7 @@ def _short(error: Any) -> str:
 
 
 def _names(outputs: Sequence[Output]) -> dict[tuple[By, Told], str]:
-    """Return what each metric is called: what people say, of an output as a whole, as that of the only judge there is."""
+    """Return what each metric is called; what people say, of an output as a whole, as the only judge's."""
     judges = metric_names([[part.told for part in output.parts if part.by == "judge"] for output in outputs])
     checks = metric_names([[part.told for part in output.parts if part.by == "code"] for output in outputs])
     taken, only = {*judges.values()}, next(iter(judges.values())) if len({*judges.values()}) == 1 else HUMAN
@@ -283,7 +302,7 @@ def _called(outputs: Sequence[Output]) -> list[Output]:
     given: dict[tuple[str, int], list[str | None]] = {}
     seen: Counter[tuple[str, int, str | None]] = Counter()
     found = []
-    for key, output in sorted(zip(keys, outputs, strict=True), key=lambda each: _place(each[1].row)):
+    for key, output in zip(keys, outputs, strict=True):
         prompt, text = output.row.fields["promptIdx"], _response(output.row)
         texts = given.setdefault((key, prompt), [])
         if text is not None and text not in texts:
@@ -293,12 +312,8 @@ def _called(outputs: Sequence[Output]) -> list[Output]:
         repeat = seen[key, prompt, text] if is_repeated else None
         seen[key, prompt, text] += 1
         cluster = called[key] if is_several or is_repeated else None
-        found.append(Output(output.row, output.parts, name, cluster, repeat))
+        found.append(replace(output, id=name, cluster=cluster, repeat=repeat))
     return found
-
-
-def _place(row: Row) -> tuple[int, int]:
-    return row.fields["testIdx"], row.fields["promptIdx"]
 
 
 def _test_key(row: Row) -> str:
@@ -382,6 +397,16 @@ def _is_users(message: Any) -> bool:
 # --- choices ----------------------------------------------------------------------------------------------------
 
 
+def _choices(by_test: Mapping[int, Sequence[Output]]) -> dict[int, list[Part]]:
+    """Return what select-best said of each test; nothing where it chose among more outputs than two."""
+    found = {
+        number: [part for output in outputs for part in output.parts if part.type == BEST]
+        for number, outputs in by_test.items()
+    }
+    found = {number: parts for number, parts in found.items() if parts}
+    return found if all(len(by_test[number]) == CONTESTANTS for number in found) else {}
+
+
 def _chosen(test: Row, parts: Sequence[Part], names: Mapping[tuple[By, Told], str]) -> Row:
     """Return which of two outputs select-best chose. It keeps the criterion, and not what the grader said."""
     error = next((part.error for part in parts if part.error), None)
@@ -411,6 +436,10 @@ def _selects(grading: Any) -> bool | None:
         if isinstance(part, dict) and lookup(part, "assertion.type") == BEST:
             return part.get("pass") is True
     return None
+
+
+def _worded(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else _json(value)
 
 
 def _json(value: Any) -> str:
