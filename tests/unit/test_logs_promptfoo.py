@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_a_rubric_is_a_judge_of_one_response(name: str, tmp_path: Path) -> None:
     assert (len(parts), len(unread)) == (12, 1)
     assert said == Counter(part["pass"] for part in parts if part not in unread)
     assert done.unused == (("its judge ended with an error", done.unused[0][1]),)
-    assert done.others == len(list(components(name, "javascript"))) == 12
+    assert done.of_others == len(list(components(name, "javascript"))) == 12
     assert {pair.response_1 for pair in done.pairs} < {*LABELS}
     with pytest.raises(JudgeFixturesError, match=r"1 of 12 rows \(8.3%\) cannot be used"):
         took(name, tmp_path / "other")
@@ -84,7 +84,9 @@ def test_what_a_row_says(name: str) -> None:
     assert {each["metric"] for each in said_of(FILES / name) if each["by"] == "code"} == {"short"}
 
 
-@pytest.mark.parametrize(("name", "last"), [("0.100.0-many.json", "model-graded-closedqa"), ("0.121.20-many.json", "g-eval")])
+@pytest.mark.parametrize(
+    ("name", "last"), [("0.100.0-many.json", "model-graded-closedqa"), ("0.121.20-many.json", "g-eval")]
+)
 def test_every_assertion_has_its_name(name: str, last: str, tmp_path: Path) -> None:
     """Two rubrics on one output are told apart by what they ask for, and members of a set are counted once."""
     counted = Counter((each["metric"], each["by"]) for each in said_of(FILES / name))
@@ -103,7 +105,9 @@ def test_every_assertion_has_its_name(name: str, last: str, tmp_path: Path) -> N
 def test_repeats_are_judgements_of_the_same_answer(name: str, tmp_path: Path) -> None:
     """`--repeat 2` writes the same variables under another number: where the output is the same it is graded again."""
     done = took(name, tmp_path)
-    said: dict[tuple[str, int], Any] = {(key.pair, key.repeat): each.said for key, each in done.imported.answers.items()}
+    said: dict[tuple[str, int], Any] = {
+        (key.pair, key.repeat): each.said for key, each in done.imported.answers.items()
+    }
     assert {*said} == {(pair, repeat) for pair in ("Sundays", "rise", "year") for repeat in (0, 1)}
     assert [said["rise", 0], said["rise", 1]] == [False, True]
     assert len(done.pairs) == 3
@@ -185,7 +189,7 @@ def test_labels_of_a_file_of_ones_own(name: str, tmp_path: Path) -> None:
 
 def test_a_table_is_refused_with_what_to_write() -> None:
     """promptfoo's CSV says what became of an output, and not what each assertion said."""
-    with pytest.raises(JudgeFixturesError, match="promptfoo eval -o results.json"):
+    with pytest.raises(JudgeFixturesError, match="promptfoo eval -o results"):
         took("0.121.20-small.csv", Path("nowhere"))
 
 
@@ -199,9 +203,9 @@ def part(kind: str = "llm-rubric", *, passed: Any = True, **more: Any) -> dict[s
     return {"pass": passed, "score": int(bool(passed)), "reason": "So.", "assertion": assertion, **more}
 
 
-def cell(*parts: Any, test: int = 0, prompt: int = 0, **more: Any) -> dict[str, Any]:
+def cell(*parts: Any, test: int = 0, output: int = 0, **more: Any) -> dict[str, Any]:
     """Return the result of one output."""
-    told = {"testIdx": test, "promptIdx": prompt, "vars": {"question": f"Why {test}?"}, "provider": {"id": "m"}}
+    told = {"testIdx": test, "promptIdx": output, "vars": {"question": f"Why {test}?"}, "provider": {"id": "m"}}
     return {**told, "response": {"output": "So."}, "gradingResult": {"componentResults": [*parts]}, **more}
 
 
@@ -215,7 +219,11 @@ def test_different_outputs_of_a_repeated_test_are_examples_of_one_cluster() -> N
     """A repeat whose output differs is another example of the test; one whose output does not is graded again."""
     texts = ["So.", "No.", "So."]
     rows = said(*(cell(part(), test=n, vars={"id": 7}, response={"output": text}) for n, text in enumerate(texts)))
-    assert [(row["id"], row["repeat"], row["cluster"]) for row in rows] == [("7", 0, "7"), ("7~2", 0, "7"), ("7", 1, "7")]
+    assert [(row["id"], row["repeat"], row["cluster"]) for row in rows] == [
+        ("7", 0, "7"),
+        ("7~2", 0, "7"),
+        ("7", 1, "7"),
+    ]
 
 
 def test_ids_are_those_of_the_tests_where_each_has_its_own() -> None:
@@ -231,7 +239,13 @@ def test_ids_are_those_of_the_tests_where_each_has_its_own() -> None:
         ({"vars": {"text": "Why?", "id": "t"}}, "Why?"),
         ({"vars": {"text": "Why?", "input": "Who?"}}, "Who?"),
         ({"vars": {"a": "Why?", "b": "Who?"}, "prompt": {"raw": "Why? Who?"}}, "Why? Who?"),
-        ({"vars": {}, "prompt": {"raw": '[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hm?"}]'}}, "Hm?"),
+        (
+            {
+                "vars": {},
+                "prompt": {"raw": '[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hm?"}]'},
+            },
+            "Hm?",
+        ),
     ],
 )
 def test_what_was_asked(given: dict[str, Any], asked: str) -> None:
@@ -286,15 +300,15 @@ def test_components_of_a_check_in_code_are_its_own_business() -> None:
 
 def test_select_best_of_three_is_a_grade() -> None:
     """Among more than two nothing is a pair: each output was chosen, or not."""
-    rows = said(*(cell(part("select-best", passed=n == 1), prompt=n, response={"output": f"{n}"}) for n in range(3)))
+    rows = said(*(cell(part("select-best", passed=n == 1), output=n, response={"output": f"{n}"}) for n in range(3)))
     assert [(row["id"], row["passed"]) for row in rows] == [("0/1", False), ("0/2", True), ("0/3", False)]
 
 
 def test_a_provider_that_failed_leaves_no_choice() -> None:
     """Where one of two outputs is lacking, select-best chose nothing, and the row is not lost."""
-    failed = cell(test=1, prompt=1, response=None, error="down", failureReason=2, gradingResult=None)
+    failed = cell(test=1, output=1, response=None, error="down", failureReason=2, gradingResult=None)
     failed["testCase"] = {"assert": [{"type": "select-best"}]}
-    first = [cell(part("select-best", passed=n == 1), prompt=n) for n in range(2)]
+    first = [cell(part("select-best", passed=n == 1), output=n) for n in range(2)]
     rows = said(*first, cell(test=1), failed)
     assert [row.get("error") for row in rows] == [None, "down"]
 
@@ -324,6 +338,6 @@ def test_long_values_are_shortened_where_they_stay_different() -> None:
 def test_hostile_exports(name: str, data: st.DataObject) -> None:
     """Whatever stands in any place of an export, it is read, or refused with the file's name."""
     whole = {"results": {"results": [cell(part(), part("human"), test=n, testCase={"vars": {}}) for n in range(2)]}}
-    whole["results"]["results"] += [cell(part("select-best"), prompt=1, failureReason=2, error="down")]
+    whole["results"]["results"] += [cell(part("select-best"), output=1, failureReason=2, error="down")]
     path = data.draw(st.sampled_from([*places(whole)]))
     read_or_refused(name, damaged(whole, path, data.draw(OTHER)))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.held import By, Export, Held, finite, judged
 from judgefixtures.imports.exports.names import Told, metric_names
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.named import deepeval_cases, in_snake_case
@@ -137,7 +135,7 @@ def _span_metrics(case: Row) -> int:
 def _judged(case: Row, metric: Mapping[str, Any], name: str, case_id: str) -> Row:
     """Return what one metric said of one test case as a row."""
     question, response = _shown(case)
-    error, success, score = _error(metric, case), metric.get("success"), _number(metric.get("score"))
+    error, success, score = _error(metric, case), metric.get("success"), finite(metric.get("score"))
     rest = {key: value for key, value in case.fields.items() if key not in ("metricsData", "trace")}
     by: By = "judge" if metric.get("evaluationModel") else "code"
     return judged(
@@ -161,12 +159,7 @@ def _error(metric: Mapping[str, Any], case: Row) -> str | None:
         raise case.mistake(f"the reason of a metric must be a text, got a {type(reason).__name__}.")
     if error:
         return one_line(str(error))[:LONGEST_ERROR]
-    return "skipped: neither success nor score" if _number(metric.get("score")) is None else None
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if is_number else None
+    return "skipped: neither success nor score" if finite(metric.get("score")) is None else None
 
 
 def _shown(case: Row) -> tuple[str | None, str | None]:
@@ -212,17 +205,19 @@ def _choices(held: Held) -> Iterator[Row]:
             f"{held.file} is an arena of {several(len(runs), 'contestant')} with {counts} test cases: a judge of pairs "
             "chooses between two, with as many each. Compare two at a time."
         )
-    inputs = Counter(str(case.fields.get("input")) for case in runs[0])
-    for one, other in zip(*runs, strict=True):
+    for name, one, other in zip(_ids(runs[0]), *runs, strict=True):
         if one.fields.get("input") != other.fields.get("input"):
             raise one.mistake("the two contestants were asked different questions: their cases are not in one order.")
-        yield from _chosen(one, other, is_named=inputs[str(one.fields.get("input"))] == 1)
+        yield from _chosen(name, one, other)
 
 
-def _chosen(one: Row, other: Row, *, is_named: bool) -> Iterator[Row]:
+def _chosen(name: str, one: Row, other: Row) -> Iterator[Row]:
     """Yield what each metric of an arena chose; the scores of two contestants are 1 and 0."""
-    for metric, opposite in zip(_metrics(one), _metrics(other), strict=False):
-        scores = [_number(each.get("score")) for each in (metric, opposite)]
+    metrics, opposites = _metrics(one), _metrics(other)
+    if [*map(_told, metrics)] != [*map(_told, opposites)]:
+        raise one.mistake("the two contestants have other metrics, or in another order.")
+    for metric, opposite in zip(metrics, opposites, strict=True):
+        scores = [finite(each.get("score")) for each in (metric, opposite)]
         selected = {(1, 0): 1, (0, 1): 2}.get((scores[0], scores[1]))  # type: ignore[arg-type]
         texts = {"response_1": one.fields.get("actualOutput"), "response_2": other.fields.get("actualOutput")}
         told = {"input": one.fields.get("input"), **texts, "selected": selected, "metric": dict(metric)}
@@ -231,5 +226,5 @@ def _chosen(one: Row, other: Row, *, is_named: bool) -> Iterator[Row]:
             metric=str(metric.get("name")),
             reason=metric.get("reason"),
             error=_error(metric, one),
-            id=one.fields.get("name") if is_named else None,
+            id=name,
         )

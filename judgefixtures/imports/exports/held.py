@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,3 +83,17 @@ def judged(row: Row, *, metric: str, by: By = "judge", value: Any = None, **told
         told = {"score" if is_number else "passed": value} | told
     said = {"metric": metric, "by": by, **{name: each for name, each in told.items() if each is not None}}
     return row._replace(fields={**row.fields, JUDGED: said})
+
+
+def finite(value: Any) -> float | None:
+    """Return a number that can be a score; None for anything else.
+
+    >>> finite(0.5), finite(True), finite(float("nan")), finite(10**400), finite("1")
+    (0.5, None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # of an int that no float can be
+        return None

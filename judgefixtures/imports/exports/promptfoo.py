@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.held import By, Export, Held, finite, judged
 from judgefixtures.imports.exports.names import Told, metric_names
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.named import output_text, promptfoo_cells, promptfoo_test, promptfoo_tests, provider_error
@@ -58,10 +57,7 @@ class Part:
     @property
     def score(self) -> float | None:
         """Its score."""
-        score = self.said.get("score")
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-            return None
-        return score
+        return finite(self.said.get("score"))
 
 
 def part_of(said: Mapping[str, Any], assertion: Any, error: str | None = None) -> Part:
