@@ -19,7 +19,7 @@ from judgefixtures.__main__ import main
 from judgefixtures.imports import Request, import_log
 from judgefixtures.imports.exports import export_of
 from judgefixtures.imports.exports.held import Held, hold
-from judgefixtures.imports.exports.names import metric_names
+from judgefixtures.imports.exports.titles import metric_names
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -224,6 +224,12 @@ def test_different_outputs_of_a_repeated_test_are_examples_of_one_cluster() -> N
         ("7~2", 0, "7"),
         ("7", 1, "7"),
     ]
+
+
+def test_another_metric_on_the_same_output_is_no_repeat() -> None:
+    """Repeats are counted for each metric: two tests may grade one output by different assertions."""
+    rows = said(*(cell(part(kind), test=n, vars={"id": "t"}) for n, kind in enumerate(["llm-rubric", "g-eval"])))
+    assert [(row["id"], row["repeat"]) for row in rows] == [("t", 0), ("t", 0)]
 
 
 def test_ids_are_those_of_the_tests_where_each_has_its_own() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.held import By, Export, Held, finite, judged
-from judgefixtures.imports.exports.names import Told, metric_names
+from judgefixtures.imports.exports.titles import Told, metric_names
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.named import deepeval_cases, in_snake_case
 from judgefixtures.sources.parsing import Row, lookup

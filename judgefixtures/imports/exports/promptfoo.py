@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.held import By, Export, Held, finite, judged
-from judgefixtures.imports.exports.names import Told, metric_names
+from judgefixtures.imports.exports.titles import Told, metric_names
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.named import output_text, promptfoo_cells, promptfoo_test, promptfoo_tests, provider_error
 from judgefixtures.sources.parsing import MISSING, Row, lookup
@@ -90,7 +90,6 @@ class Output:
     parts: tuple[Part, ...]
     id: str = ""
     cluster: str | None = None
-    repeat: int | None = None
 
 
 class Promptfoo(Export):
@@ -132,9 +131,15 @@ class Promptfoo(Export):
             return [row._replace(fields=_with_best(row.fields)) for row in asked]
         names, chosen = _names(outputs), _choices(by_test)
         rows = [_chosen(promptfoo_test(number, tests[number], where), chosen[number], names) for number in chosen]
-        for output in _called(outputs):
-            wanted = (part for part in output.parts if not (chosen and part.type == BEST))
-            rows += [_judged(output, part, names[part.by, part.told]) for part in wanted]
+        called, seen = _called(outputs), Counter[tuple[str, By, str]]()
+        is_repeated = len({output.id for output in called}) < len(called)
+        for output in called:
+            for part in output.parts:
+                if chosen and part.type == BEST:
+                    continue
+                told = (output.id, part.by, names[part.by, part.told])
+                rows.append(_judged(output, part, told[-1], seen[told] if is_repeated and not part.error else None))
+                seen[told] += not part.error
         return rows
 
     @classmethod
@@ -144,7 +149,10 @@ class Promptfoo(Export):
         outputs = [Output(cell, tuple(part for part in _parts(cell) if _is_cached(part))) for cell in cells]
         if not any(output.parts for output in outputs):
             return ()
-        cached = sum(len(output.parts) for output in _called(outputs) if output.repeat)
+        cached, seen = 0, set[str]()
+        for output in _called(outputs):
+            cached += len(output.parts) if output.id in seen else 0
+            seen.add(output.id)
         if not cached:
             return ()
         return (
@@ -281,35 +289,34 @@ def _names(outputs: Sequence[Output]) -> dict[tuple[By, Told], str]:
 def _called(outputs: Sequence[Output]) -> list[Output]:
     """Return outputs with their ids.
 
-    A test is called by its variable `id` where each has one of its own, else by its number, and its outputs are counted
-    where it has several. Tests of the same variables are repeats: `ID~2` where the output differs, else a repeat of it.
+    Of several outputs of a test each is numbered, `ID/1`. Tests of the same variables are repeats of one: `ID~2` where
+    the output differs, else the same id again.
     """
     keys = [_test_key(output.row) for output in outputs]
-    called: dict[str, str] = {}
-    for key, output in zip(keys, outputs, strict=True):
-        called.setdefault(key, _own_id(output.row) or "")
-    if "" in called.values() or len({*called.values()}) < len(called):
-        called = {}
-        for key, output in zip(keys, outputs, strict=True):
-            called.setdefault(key, str(output.row.fields["testIdx"]))
-    tests = {(key, output.row.fields["testIdx"]) for key, output in zip(keys, outputs, strict=True)}
-    is_repeated = len(tests) > len(called)
+    names = _test_names(keys, outputs)
     is_several = len({output.row.fields["promptIdx"] for output in outputs}) > 1
-    given: dict[tuple[str, int], list[str | None]] = {}
-    seen: Counter[tuple[str, int, str | None]] = Counter()
+    is_repeated = len({(key, output.row.fields["testIdx"]) for key, output in zip(keys, outputs, strict=True)}) > len(
+        names
+    )
+    given: dict[tuple[str, int], dict[str, int]] = {}  # the outputs of a test, numbered
     found = []
     for key, output in zip(keys, outputs, strict=True):
         prompt, text = output.row.fields["promptIdx"], _response(output.row)
-        texts = given.setdefault((key, prompt), [])
-        if text is not None and text not in texts:
-            texts.append(text)
-        name = f"{called[key]}/{prompt + 1}" if is_several else called[key]
-        name += f"~{texts.index(text) + 1}" if text in texts[1:] else ""
-        repeat = seen[key, prompt, text] if is_repeated else None
-        seen[key, prompt, text] += 1
-        cluster = called[key] if is_several or is_repeated else None
-        found.append(replace(output, id=name, cluster=cluster, repeat=repeat))
+        texts = given.setdefault((key, prompt), {})
+        number = 1 if text is None else texts.setdefault(text, len(texts) + 1)
+        name = f"{names[key]}/{prompt + 1}" if is_several else names[key]
+        name += f"~{number}" if number > 1 else ""
+        found.append(replace(output, id=name, cluster=names[key] if is_several or is_repeated else None))
     return found
+
+
+def _test_names(keys: Sequence[str], outputs: Sequence[Output]) -> dict[str, str]:
+    """Return what each test is called: by its variable `id` where each has one of its own, else by its number."""
+    own, numbers = dict[str, str](), dict[str, str]()
+    for key, output in zip(keys, outputs, strict=True):
+        own.setdefault(key, _own_id(output.row))
+        numbers.setdefault(key, str(output.row.fields["testIdx"]))
+    return numbers if "" in own.values() or len({*own.values()}) < len(own) else own
 
 
 def _test_key(row: Row) -> str:
@@ -320,15 +327,15 @@ def _test_key(row: Row) -> str:
     return _json([given or row.fields["testIdx"], None if description is MISSING else description])
 
 
-def _own_id(row: Row) -> str | None:
+def _own_id(row: Row) -> str:
     value = lookup(row.fields, "vars.id")
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 # --- rows -------------------------------------------------------------------------------------------------------
 
 
-def _judged(output: Output, part: Part, metric: str) -> Row:
+def _judged(output: Output, part: Part, metric: str, repeat: int | None) -> Row:
     """Return what one assertion said of one output as a row."""
     cell = output.row
     component = {name: value for name, value in part.said.items() if name in ("pass", "score", "reason", "comment")}
@@ -344,7 +351,7 @@ def _judged(output: Output, part: Part, metric: str) -> Row:
         reason=reason,
         error=part.error,
         id=output.id,
-        repeat=output.repeat,
+        repeat=repeat,
         cluster=output.cluster,
         question=_question(cell.fields),
         response=_response(cell),

@@ -1,4 +1,4 @@
-"""Names: what metrics are called where a tool gives one name to several that judge the same answer."""
+"""Titles: what metrics are called where a tool gives one name to several that judge the same answer."""
 
 from __future__ import annotations
 
