@@ -32,6 +32,8 @@ def read_log(file: Path, form: str | None = None) -> LogFile:
     check_file(file, "give a log, a file with one answer per row")
     if form is not None and form not in EXPORTS:
         raise JudgeFixturesError(f"--format: there is no format {form!r}: {choices(form, EXPORTS)}.")
+    for tool in EXPORTS.values():
+        tool.refuse(file)
     with _of_no_dataset():
         held = hold(file)
         export = export_of(held) if form is None else EXPORTS[form]

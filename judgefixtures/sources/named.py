@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -128,13 +128,14 @@ def biasbench_rows(source: Source) -> Rows:
 
 
 def promptfoo_rows(source: Source) -> Rows:
-    """Return a row for each test of a promptfoo export (`results.results`).
+    """Return a row for each test of a promptfoo export."""
+    where = f"dataset {source.name!r}: {source.path}"
+    tests = promptfoo_tests(promptfoo_cells(json_value(source.file, source), where))
+    return Rows([promptfoo_test(number, outputs, where) for number, outputs in tests.items()])
 
-    A row holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers
-    outputs, providers, success, scores and gradings; also metadata and description of the test, and the first `error`
-    with which a provider ended.
-    """
-    exported, where = json_value(source.file, source), f"dataset {source.name!r}: {source.path}"
+
+def promptfoo_cells(exported: Any, where: str) -> list[Row]:
+    """Return the results of a promptfoo export (`results.results`): a row for each output of each test."""
     summary = exported.get("results") if isinstance(exported, dict) else None
     if isinstance(summary, list):  # the summary alone, as the library's evaluate() returns it
         summary = exported
@@ -144,8 +145,13 @@ def promptfoo_rows(source: Source) -> Rows:
             f"{where} is not an export of promptfoo: results.results is not a list. Write one with "
             "`promptfoo eval -o results.json`."
         )
-    tests: dict[int, dict[int, Mapping[str, Any]]] = {}
-    for row in numbered(cells, where):
+    return numbered(cells, where)
+
+
+def promptfoo_tests(cells: Iterable[Row]) -> dict[int, list[Row]]:
+    """Return the outputs of each test by its number, in the order of prompts and providers."""
+    tests: dict[int, dict[int, Row]] = {}
+    for row in cells:
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
             raise row.mistake(
@@ -154,26 +160,51 @@ def promptfoo_rows(source: Source) -> Rows:
             )
         if prompt in tests.setdefault(test, {}):
             raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
-        tests[test][prompt] = row.fields
-    return Rows([_test(test, tests[test], where) for test in sorted(tests)])
+        tests[test][prompt] = row
+    return {test: [tests[test][prompt] for prompt in sorted(tests[test])] for test in sorted(tests)}
+
+
+def promptfoo_test(number: int, outputs: Sequence[Row], where: str) -> Row:
+    """Return a row for a test of a promptfoo export.
+
+    It holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers outputs,
+    providers, success, scores and gradings; also metadata and description of the test, and the first `error` with which
+    a provider ended.
+    """
+    cells = [output.fields for output in outputs]
+    prompts = {str(_at(cell, "prompt.raw")) for cell in cells}
+    fields: dict[str, Any] = {
+        "vars": _at(cells[0], "vars"),
+        "outputs": [output_text(_at(cell, "response.output")) for cell in cells],
+        **{name: [_at(cell, path) for cell in cells] for name, path in OF_CELLS.items()},
+        **{name: _at(cells[0], f"testCase.{name}") for name in ("metadata", "description")},
+    }
+    if errors := [error for cell in cells if (error := provider_error(cell)) is not None]:
+        fields["error"] = errors[0]
+    if len(prompts) == 1:
+        fields["prompt"] = prompts.pop()
+    return Row(fields, f"{where}: test {number}", f"test {number}")
 
 
 def deepeval_rows(source: Source) -> Rows:
-    """Return the rows of a deepeval export: a saved dataset (a list), or the test run that `evaluate` leaves.
+    """Return the rows of a deepeval export: a saved dataset (a list), or the test run that `evaluate` leaves."""
+    where = f"dataset {source.name!r}: {source.path}"
+    return Rows([in_snake_case(row) for row in deepeval_cases(json_value(source.file, source), where)])
 
-    A saved dataset spells its fields in snake case, a test run in camel case: both are given as the former.
-    """
-    exported, where = json_value(source.file, source), f"dataset {source.name!r}: {source.path}"
+
+def deepeval_cases(exported: Any, where: str) -> list[Row]:
+    """Return the test cases of a deepeval export as it spells them."""
     held = exported.get("testCases") if isinstance(exported, dict) else exported
     if not isinstance(held, list):
         raise JudgeFixturesError(
             f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
             '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
         )
-    return Rows([_in_snake_case(row) for row in numbered(held, where)])
+    return numbered(held, where)
 
 
-def _in_snake_case(row: Row) -> Row:
+def in_snake_case(row: Row) -> Row:
+    """Return a test case as a saved dataset spells it: a test run has its fields in camel case."""
     return row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
 
 
@@ -242,28 +273,11 @@ def _answers(row: Row) -> list[Mapping[str, Any]]:
     return sorted(answers, key=lambda answer: str(answer["a_id"]))
 
 
-def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Row:
-    """Return one row for a test of a promptfoo export, whose results are given by prompt and provider."""
-    cells = [results[prompt] for prompt in sorted(results)]
-    prompts = {str(_at(cell, "prompt.raw")) for cell in cells}
-    fields: dict[str, Any] = {
-        "vars": _at(cells[0], "vars"),
-        "outputs": [_output(_at(cell, "response.output")) for cell in cells],
-        **{name: [_at(cell, path) for cell in cells] for name, path in OF_CELLS.items()},
-        **{name: _at(cells[0], f"testCase.{name}") for name in ("metadata", "description")},
-    }
-    if errors := [error for cell in cells if (error := _error(cell)) is not None]:
-        fields["error"] = errors[0]
-    if len(prompts) == 1:
-        fields["prompt"] = prompts.pop()
-    return Row(fields, f"{where}: test {test}", f"test {test}")
-
-
 OF_CELLS = {"providers": "provider.id", "success": "success", "scores": "score", "gradings": "gradingResult"}
 PROVIDER_FAILED = 2  # promptfoo's failureReason: 0 none, 1 an assertion, 2 an error
 
 
-def _error(cell: Mapping[str, Any]) -> Any:
+def provider_error(cell: Mapping[str, Any]) -> Any:
     """Return with which error a provider ended, None where it answered: `error` alone may be an assertion's reason."""
     failed = _at(cell, "failureReason") == PROVIDER_FAILED
     return _at(cell, "response.error") or (_at(cell, "error") or "error" if failed else None)
@@ -274,7 +288,7 @@ def _at(cell: Mapping[str, Any], path: str) -> Any:
     return None if (found := lookup(cell, path)) is MISSING else found
 
 
-def _output(value: Any) -> str | None:
+def output_text(value: Any) -> str | None:
     """Return an answer as text; one that is not text is written as JSON, as promptfoo shows it."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,10 @@ class Export(ABC):
 
     name: ClassVar[str]  # of --format, and of its table in data/logs.toml
 
+    @classmethod  # noqa: B027 (most tools write nothing else than what is read)
+    def refuse(cls, file: Path) -> None:
+        """Raise JudgeFixturesError for a file that this tool writes, and that says too little to be read."""
+
     @classmethod
     @abstractmethod
     def claims(cls, held: Held) -> bool:
@@ -101,3 +106,17 @@ def judged(row: Row, *, metric: str, by: By = "judge", value: Any = None, **told
         told = {"score" if is_number else "passed": value} | told
     said = {"metric": metric, "by": by, **{name: each for name, each in told.items() if each is not None}}
     return row._replace(fields={**row.fields, JUDGED: said})
+
+
+def finite(value: Any) -> float | None:
+    """Return a number that can be a score; None for anything else.
+
+    >>> finite(0.5), finite(True), finite(float("nan")), finite(10**400), finite("1")
+    (0.5, None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # of an int that no float can be
+        return None
