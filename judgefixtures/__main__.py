@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.starter import Start, start
-from judgefixtures.words.commands import parse_dollars
+from judgefixtures.words.commands import parse_dollars, parse_share
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import presentable
 
@@ -107,7 +107,7 @@ def _value(text: str) -> list[tuple[str, str]]:
 def _import(options: argparse.Namespace) -> int:
     from judgefixtures.imports import Request, import_log, summary
 
-    names = ("judge", "dataset", "pairs", "format", "verdict", "into", "config")
+    names = ("judge", "dataset", "pairs", "format", "verdict", "into", "config", "metric", "label_metric", "allow")
     same = {name: getattr(options, name) for name in names}
     named = [each for each in chain.from_iterable(options.columns) if each[0] == "labels"]
     raters = tuple(dict.fromkeys(column for _, column in named)) if len(named) > 1 else ()  # a column for each person
@@ -290,6 +290,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "names": _names,
     "number": int,
     "amount": parse_dollars,
+    "share": parse_share,
 }
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.imports.formats import Format
+from judgefixtures.imports.exports.held import JUDGED
+from judgefixtures.imports.shapes import Shape, shape_of
 from judgefixtures.material.contrasts import Order
 from judgefixtures.reading.grades import GradeFormat
 from judgefixtures.sources.mapping import identifier
 from judgefixtures.sources.parsing import MISSING, Row, lookup
-from judgefixtures.words.patterns import load_table
 from judgefixtures.words.texts import encodable, one_line
 
 # What a row of any log can say: whose answer it is about what, and the whole text of the answer, or its reason.
@@ -33,6 +33,8 @@ class Request:
     `columns` maps fields to columns or dotted paths, `raters` are columns that hold a person's label each, `where`
     keeps rows in which a column has a value. `verdict` is the form of whole answers: that of the judge's table unless
     it is given. `own_numbers`: selected_response is numbered as in the pair, not as in the order that was shown.
+    `metric` is whose judgements are meant of an export that holds several, `label_metric` that of the people, and
+    `allow` the share of rows that may be unusable.
     """
 
     files: tuple[Path, ...]
@@ -41,17 +43,25 @@ class Request:
     pairs: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
-    format: Format | None = None
+    format: str | None = None
     verdict: GradeFormat | None = None
     own_numbers: bool = False
     into: Path | None = None
     config: Path | None = None
     raters: tuple[str, ...] = ()
+    metric: str | None = None
+    label_metric: str | None = None
+    allow: float | None = None
 
     @property
     def config_file(self) -> Path:
         """The configuration that names judges and datasets: a given file, or the pyproject.toml here."""
         return (self.config or Path("pyproject.toml")).absolute()
+
+    @property
+    def names(self) -> str:
+        """The files, as messages name them."""
+        return ", ".join(map(str, self.files))
 
 
 class UnusableError(Exception):
@@ -63,20 +73,19 @@ class Entry:
     """A row of a log, read as its format and the request say; what it says wrongly is a JudgeFixturesError."""
 
     row: Row
-    form: Format
+    form: str
     request: Request
 
     @property
-    def shape(self) -> Mapping[str, Any]:
+    def shape(self) -> Shape:
         """What a log of this format looks like."""
-        return load_table("logs")[self.form]  # type: ignore[no-any-return]
+        return shape_of(self.form)
 
     def column(self, name: str) -> str:
         """Return the column that holds a field: of several that may, the first one that the row has, or the last."""
         if name in self.request.columns:
             return self.request.columns[name]
-        known = self.shape["columns"].get(name, "")
-        columns = [known] if isinstance(known, str) else known
+        columns = self.shape.columns.get(name, ("",))
         return next((each for each in columns if lookup(self.row.fields, each) is not MISSING), columns[-1])
 
     def has(self, name: str) -> bool:
@@ -94,9 +103,11 @@ class Entry:
     @property
     def fault(self) -> str:
         """Why nobody answered here; empty where somebody did, or a choice was made all the same."""
+        if lookup(self.row.fields, f"{JUDGED}.error") is not MISSING:
+            return "its judge ended with an error"
         # An export of several providers may have no answer of the one that is meant.
         lacks = self.form == "inspect" or (self.form == "promptfoo" and self.value("answer") is None)
-        return str(self.shape["failed"]) if self.row.fields.get("error") and lacks else ""
+        return self.shape.failed if self.row.fields.get("error") and lacks else ""
 
     def has_texts(self, names: Sequence[str]) -> bool:
         """Tell whether the row holds such texts."""

@@ -1,7 +1,7 @@
 """Logs to imported answers: what `judgefixtures import` reads, checks and writes.
 
-A row of a log is one answer of a judge about one pair, or one example: formats.py reads the files, entries.py the rows,
-recognised.py tells what they hold, and matching.py what they are about.
+A row of a log is one answer of a judge about one pair, or one example: opened.py reads the files, meant.py chooses
+whose rows are meant, entries.py reads them, recognised.py tells what they hold, and matching.py what they are about.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +22,9 @@ from judgefixtures.config import TABLE, Config, build_config, load_config
 from judgefixtures.imports.answers import FILE, Imported, Key, Log, Logged, name_first, read_imported, write_imported
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, Request
-from judgefixtures.imports.formats import format_of, read_log, remarks_on
 from judgefixtures.imports.matching import Reader
+from judgefixtures.imports.meant import choose, with_labels
+from judgefixtures.imports.opened import read_log
 from judgefixtures.imports.recognised import recognised
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
@@ -36,6 +39,7 @@ from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
 from judgefixtures.words.texts import quote_names
 
+MOST_UNUSED = 0.05  # of the rows, unless --allow says otherwise
 SUMMARY = Path(__file__).with_name("summary.txt.jinja")
 
 
@@ -58,6 +62,7 @@ class Done:
     unused: tuple[tuple[str, str], ...]  # why, and where
     remarks: tuple[str, ...] = ()  # what the logs say of themselves
     replaced: int = 0  # answers of an earlier import that were there and are not among these
+    of_others: int = 0  # rows of other metrics, people and checks in code
 
 
 def import_log(request: Request) -> Done:
@@ -66,31 +71,34 @@ def import_log(request: Request) -> Done:
     for table in config.judges.values():
         know_credentials(table)  # a log may quote a key: it is not to be written
     dataset = _names(request, config)
-    form = request.format or format_of(request.files[0])
-    rows = [row for file in request.files for row in read_log(file, form)]
-    wanted = [row for row in rows if _is_wanted(row, request.where)]
-    if not wanted:
-        raise JudgeFixturesError(_none_wanted(request, rows))
+    files = [read_log(file, request.format) for file in request.files]
+    rows = [Entry(row, file.form, request) for file in files for row in file.rows]
+    asked = [entry for entry in rows if _is_wanted(entry.row, request.where)]
+    if not asked:
+        raise JudgeFixturesError(_none_wanted(request, [entry.row for entry in rows]))
+    chosen = choose(asked)
+    entries = chosen.entries
     folder = (request.into or config.folder / "cassettes") / request.judge / dataset
-    given = _known_pairs(request, dataset, config)
+    given = with_labels(_known_pairs(request, dataset, config), chosen.labels)
     grows = request.pairs is None and dataset in config.datasets and _is_own(folder, config.source(dataset))
-    entries = [Entry(row, form, request) for row in wanted]
     content = recognised(entries, given, config, dataset)
     reader = Reader(content, content.conditions(conditions(config.cues)), given, grows)
     found = reader.read_answers(entries)
     if not found:
         raise JudgeFixturesError(
-            f"{_files(request)}: no row can be used: {_why(reader.unused)}. Name the {content.words.many} that the log "
+            f"{request.names}: no row can be used: {_why(reader.unused)}. Name the {content.words.many} that the log "
             "is about (--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
         )
+    _check_share(request, reader.unused, len(entries))
     logs = tuple(Log(file.name, hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
     pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
-    left = (len(rows) - len(wanted), reader.repeated, tuple(reader.unused))
+    left = (len(rows) - len(asked), reader.repeated, tuple(reader.unused))
+    remarks = (*(remark for file in files for remark in file.remarks), *chosen.remarks)
     imported = Imported(request.judge, dataset, logs, found)
-    done = Done(request, content, imported, pairs, folder, config, *left, remarks_on(request.files, form), len(gone))
+    done = Done(request, content, imported, pairs, folder, config, *left, remarks, len(gone), chosen.others)
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
     return done
 
@@ -108,12 +116,7 @@ def _config(request: Request) -> Config:
 
 def _names(request: Request, config: Config) -> str:
     """Return the dataset's name; raises JudgeFixturesError for names that cannot be folders, or mean another thing."""
-    dataset = request.dataset or (request.pairs.stem if request.pairs is not None else "")
-    if not dataset:
-        raise JudgeFixturesError(
-            f"{_files(request)}: which pairs, or examples, are these answers about? Give --dataset NAME: one of the "
-            "configuration (without a dataset of that name the log must hold the texts), or --pairs FILE with them."
-        )
+    dataset = request.dataset or (request.pairs.stem if request.pairs is not None else _named_after(request, config))
     for what, name in (("--judge", request.judge), ("--dataset", dataset)):
         if not NAME.match(name) or len(name) > LONGEST_NAME:
             raise JudgeFixturesError(
@@ -132,6 +135,25 @@ def _names(request: Request, config: Config) -> str:
             "Choose another name with --dataset, or leave out --pairs."
         )
     return dataset
+
+
+def _named_after(request: Request, config: Config) -> str:
+    """Return what a dataset of a log's own texts is called: as the file, unless the package has one of that name."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", request.files[0].stem).strip("-._")[:LONGEST_NAME] or "log"
+    return f"{stem}-log" if stem in config.datasets and config.source(stem).is_built_in else stem
+
+
+def _check_share(request: Request, unused: Sequence[tuple[str, str]], n: int) -> None:
+    """Raise JudgeFixturesError where more rows cannot be used than are allowed: a part must not pass for the whole."""
+    allowed = MOST_UNUSED if request.allow is None else request.allow
+    if len(unused) <= allowed * n:
+        return
+    share = math.ceil(len(unused) / n * 100) / 100
+    raise JudgeFixturesError(
+        f"{request.names}: {len(unused)} of {several(n, 'row')} ({len(unused) / n:.1%}) cannot be used, and at most "
+        f"{allowed:.1%} may: {_why(unused)}. Mend the log, leave rows out with --where COLUMN=VALUE, or import the "
+        f"others with --allow {share:g}. Nothing was written."
+    )
 
 
 def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, ...]:
@@ -167,10 +189,6 @@ def _is_own(folder: Path, source: Source) -> bool:
     return source.path is not None and Path(source.path).resolve() == (folder / PAIRS_FILE).resolve()
 
 
-def _files(request: Request) -> str:
-    return ", ".join(map(str, request.files))
-
-
 def _is_wanted(row: Row, where: Mapping[str, str]) -> bool:
     return all(_as_text(lookup(row.fields, column)) == value for column, value in where.items())
 
@@ -181,13 +199,13 @@ def _as_text(value: object) -> object:
 
 def _none_wanted(request: Request, rows: Sequence[Row]) -> str:
     if not rows:
-        return f"{_files(request)} holds no rows: a log has one JSON object per line, one for each answer."
+        return f"{request.names} holds no rows: a log has one JSON object per line, one for each answer."
     said = []
     for column in request.where:
         values = {str(_as_text(value)) for row in rows if (value := lookup(row.fields, column)) is not MISSING}
         said.append(f"{column} is {quote_names(sorted(values)[:10])}" if values else f"no row has {column!r}")
     asked = " and ".join(f"{column}={value}" for column, value in request.where.items())
-    return f"{_files(request)}: none of {len(rows)} rows has --where {asked}: {'; '.join(said)}."
+    return f"{request.names}: none of {len(rows)} rows has --where {asked}: {'; '.join(said)}."
 
 
 # --- what is written, and what is said of it --------------------------------------------------------------------

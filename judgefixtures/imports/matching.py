@@ -118,7 +118,7 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
     field = content.form.field
     if {field, "answer"} <= {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape['misses'][content.mode]} Name the "
+            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
             f"column with --columns {field}=..., or with --columns answer=... where it is the judge's whole "
             f"text; the row has {first}."
         )

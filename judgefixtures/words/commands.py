@@ -51,6 +51,21 @@ def options(given: Mapping[str, object]) -> list[str]:
     return [f"--judge-{name}={quoted(str(value))}" for name, value in given.items() if value is not None]
 
 
+def parse_share(text: str) -> float:
+    """Return a share of 0 to 1, as an option says it.
+
+    >>> parse_share("0.2")
+    0.2
+    """
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share: a number of 0 to 1, such as 0.1 for one row in ten")
+    return share
+
+
 def parse_dollars(text: str) -> float:
     """Return an amount of US dollars above 0, as an option says it.
 

@@ -497,7 +497,7 @@ def test_an_error_of_a_promptfoo_provider_is_no_verdict(project: Project, take: 
         {**cell(2, 0, "", variables=pairs()[2]), "response": None, "error": "no answer", "failureReason": 2},
         {**cell(3, 0, said, variables=pairs()[3]), "error": "Expected output to be 1", "failureReason": 1},
     ]
-    told = take({"results": {"results": cells}}, name="results.json")
+    told = take({"results": {"results": cells}}, "--allow", "0.5", name="results.json")
     assert "its provider ended with an error: 2 (results.json: test 1, results.json: test 2)" in told
     assert [(row["pair"], row["selected_response"]) for row in answers(project)] == [("p00", 2), ("p03", 2)]
 
@@ -512,7 +512,7 @@ def test_a_provider_that_failed_beside_the_judge_that_is_meant(project: Project,
         cell(1, 0, said, variables=pairs()[1]),
         {**cell(1, 1, "", variables=pairs()[1]), **failed},
     ]
-    take({"results": {"results": cells}}, "--columns", "answer=outputs.1", name="results.json")
+    take({"results": {"results": cells}}, "--columns", "answer=outputs.1", "--allow", "0.5", name="results.json")
     assert [row["pair"] for row in answers(project)] == ["p00"]
 
 
@@ -674,7 +674,9 @@ def test_rows_without_use_are_named(take: Callable[..., str]) -> None:
             *log(n=2),
             {"pair": "p99", "selected_response": 1},
             {"pair": "p01", "condition": "brand-ours-theirs", "selected_response": 1},
-        ]
+        ],
+        "--allow",
+        "0.4",
     )
     assert "not used: 2 rows" in said
     assert "its pair is not in the dataset: 1 (answers.jsonl:5)" in said
@@ -762,7 +764,7 @@ def test_a_log_may_hold_its_pairs(project: Project, take: Callable[..., str]) ->
 def test_texts_must_be_those_of_the_pair(take: Callable[..., str]) -> None:
     """Texts beside an id that are another pair's are of no use; one id with two pairs is refused."""
     rows = [{"pair": "p01", "question": "Other?", "response_1": "a", "response_2": "b", "selected_response": 1}]
-    assert "its texts are not those of its pair: 1" in take([*rows, *log(n=1)])
+    assert "its texts are not those of its pair: 1" in take([*rows, *log(n=1)], "--allow", "0.4")
     assert "pair 'p01' has another question" in take(
         [*rows, {**rows[0], "question": "Why?"}], "--dataset", "new", code=2
     )
@@ -849,7 +851,7 @@ def test_inspect_logs(project: Project, take: Callable[..., str]) -> None:
     take(held, "--columns", "answer=output.completion", name="log.json")
     assert {row["selected_response"] for row in answers(project)} == {2}
     samples[0]["error"] = {"message": "The model was not there."}
-    assert "its sample ended with an error: 1 (log.json: row 1)" in take(held, name="log.json")
+    assert "its sample ended with an error: 1 (log.json: row 1)" in take(held, "--allow", "0.2", name="log.json")
     assert "is not a log of Inspect with samples" in take({"samples": 3}, name="log.json", code=2)
     assert "inspect log convert" in take("", name="log.eval", code=2)
 
@@ -938,7 +940,7 @@ def test_one_response_twice_is_no_choice(take: Callable[..., str]) -> None:
     same = {"pair": "q1", "question": "Why?", "response_1": "So.", "response_2": "So."}
     rows = [{**same, "order": order, "selected_response": 1} for order in ("1-2", "2-1")]
     other = {"pair": "q2", "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}
-    said = take([*rows, other], "--dataset", "told")
+    said = take([*rows, other], "--dataset", "told", "--allow", "0.7")
     assert "1 answer about 1 pair" in said
     assert "not used: 2 rows: its pair has the same response twice: 2" in said
 

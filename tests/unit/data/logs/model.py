@@ -1,7 +1,7 @@
 """A model on this machine's loopback, for making logs with other tools: it speaks OpenAI's wire form and says what it is told to.
 
-    with serve(lambda text: "GRADE: C") as address:
-        ...  # base_url=f"{address}/v1"
+with serve(lambda text: "GRADE: C") as address:
+    ...  # base_url=f"{address}/v1"
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def _handler(answer: Callable[[str], str]) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._send({"object": "list", "data": [{"id": "loopback", "object": "model", "created": 0, "owned_by": "us"}]})
+            self._send(
+                {"object": "list", "data": [{"id": "loopback", "object": "model", "created": 0, "owned_by": "us"}]}
+            )
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")

@@ -1,0 +1,24 @@
+"""Plain logs: a row per answer, in columns of one's own, as JSON lines, JSON, CSV, TSV or Parquet."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from judgefixtures.imports.exports.held import Export, Held
+from judgefixtures.sources.parsing import Row, json_rows
+
+
+class Plain(Export):
+    """What no tool's mark is on."""
+
+    name: ClassVar[str] = "jsonl"
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:  # noqa: ARG003
+        """Tell that any file is one."""
+        return True
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return the rows as they stand."""
+        return json_rows(held.file, held.source) if held.value is not None else list(held.rows)

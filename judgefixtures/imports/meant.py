@@ -1,0 +1,170 @@
+"""Metrics: of the many judges, people and checks whose judgements one export holds, those of the judge that is meant.
+
+What people said of the same is their labels; whatever else is there is counted, and named where nobody chose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from judgefixtures.imports.entries import Entry
+from judgefixtures.imports.exports.held import JUDGED
+from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.numbers.statistics import several
+from judgefixtures.sources.people import USUAL, spelled
+from judgefixtures.words.commands import quoted
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import one_line, quote_names
+
+WHOSE: Mapping[str, str] = {"judge": "a judge's", "person": "people's", "code": "a check in code"}
+MOST_WORDS = 4
+MOST_LISTED = 40
+
+Kinds: TypeAlias = dict[tuple[str, str], list[Entry]]  # by the name and by whom
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The rows of one judge's metric, with what people said of the same, by the id of what was judged.
+
+    `others` counts the rows of other metrics, `labels` holds what people said as it was written.
+    """
+
+    entries: tuple[Entry, ...]
+    others: int = 0
+    remarks: tuple[str, ...] = ()
+    labels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+def choose(entries: Sequence[Entry]) -> Chosen:
+    """Return the rows of the metric that is named, or of the only one that is a judge's.
+
+    Raises JudgeFixturesError with a list of what there is where none is named, or one that is not there.
+    """
+    request, named = entries[0].request, [entry for entry in entries if JUDGED in entry.row.fields]
+    if not named:
+        for option, name in (("--metric", request.metric), ("--label-metric", request.label_metric)):
+            if name is not None:
+                raise JudgeFixturesError(
+                    f"{option} {name}: rows of {request.names} name no metric. Choose rows with --where COLUMN=VALUE, "
+                    "or columns with --columns FIELD=COLUMN."
+                )
+        return Chosen(tuple(entries))
+    kinds: Kinds = {}
+    for entry in named:
+        kinds.setdefault((_said(entry)["metric"], _said(entry)["by"]), []).append(entry)
+    judges = [name for name, by in kinds if by == "judge"]
+    metric = judges[0] if request.metric is None and len(judges) == 1 else request.metric
+    own = [entry for by in ("judge", "code") for entry in kinds.get((str(metric), by), ())]
+    if metric is None or not own:
+        raise JudgeFixturesError(_which(kinds, request.metric, "--metric", request.names))
+    by_whom = ("person",) if request.label_metric is None else ("person", "code", "judge")
+    wanted = request.label_metric or metric
+    people = next((kinds[wanted, by] for by in by_whom if (wanted, by) in kinds), [])
+    if request.label_metric is not None and not people:
+        raise JudgeFixturesError(_which(kinds, wanted, "--label-metric", request.names))
+    labels, remarks = _labels(people)
+    if not people and (who := sorted(name for name, by in kinds if by == "person")):
+        remarks.append(f"not used: what people say under {quote_names(who)}: as labels with --label-metric NAME")
+    return Chosen(tuple(_labelled(own, labels)), len(named) - len(own) - len(people), tuple(remarks), labels)
+
+
+def with_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]]) -> tuple[Pair, ...]:
+    """Return examples with what people say in a log, where they have no label of their own.
+
+    >>> with_labels([Example("e1", "Why?", "So.")], {"e1": ["pass"]})[0].label
+    'pass'
+    """
+    if any(isinstance(pair, Example) and pair.label for pair in pairs):
+        return tuple(pairs)
+    return tuple(
+        replace(pair, label=_one(labels[pair.id])) if isinstance(pair, Example) and pair.id in labels else pair
+        for pair in pairs
+    )
+
+
+def _one(said: Sequence[Any]) -> Any:
+    """Return the label that most people give; None where as many give the other."""
+    counted = Counter(USUAL[str(spelled(each)).strip().casefold()] for each in said)
+    (first, most), *others = counted.most_common()
+    return None if others and others[0][1] == most else first
+
+
+def _labels(people: Iterable[Entry]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return what people say by the id of what they judged, and what is to be said of what cannot be used."""
+    labels: dict[str, list[Any]] = {}
+    unread: list[Entry] = []
+    for entry in people:
+        said = _said(entry)
+        value, about = said.get("passed", said.get("score")), said.get("id")
+        if about is None or str(spelled(value)).strip().casefold() not in USUAL:
+            unread.append(entry)
+        else:
+            labels.setdefault(str(about), []).append(value)
+    if not unread:
+        return labels, []
+    said = _said(unread[0])
+    return labels, [
+        f"not used: {several(len(unread), 'row')} of people's that say neither pass nor fail, or not of what "
+        f"({unread[0].row.where}: {one_line(repr(said.get('passed', said.get('score'))))[:40]})"
+    ]
+
+
+def _labelled(entries: Iterable[Entry], labels: Mapping[str, Sequence[Any]]) -> Iterator[Entry]:
+    """Yield rows with people's labels of what they are about."""
+    key = "labels" if any(len(said) > 1 for said in labels.values()) else "label"
+    for entry in entries:
+        said = labels.get(str(_said(entry).get("id")))
+        if not said:
+            yield entry
+            continue
+        told = {JUDGED: {**_said(entry), key: said if key == "labels" else said[0]}}
+        yield replace(entry, row=entry.row._replace(fields={**entry.row.fields, **told}))
+
+
+def _said(entry: Entry) -> Mapping[str, Any]:
+    said: Mapping[str, Any] = entry.row.fields[JUDGED]
+    return said
+
+
+# --- what there is ----------------------------------------------------------------------------------------------
+
+
+def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
+    """Return what an export holds, for whoever has to choose."""
+    if metric is not None:
+        what = f"none is called {metric!r}"
+    elif all(by != "judge" for _, by in kinds):
+        what = "none is a judge's"
+    else:
+        what = "none is named"
+    listed = sorted(kinds.items(), key=lambda item: (item[0][1] != "judge", item[0]))
+    lines = [
+        f"  {one_line(name)} ({WHOSE[by]}): {several(len(held), 'row')}: {_values(held)}" for (name, by), held in listed
+    ]
+    more = [f"  and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else []
+    return "\n".join(
+        [
+            f"{names} holds {several(len(kinds), 'metric')}, and {what}:",
+            *lines[:MOST_LISTED],
+            *more,
+            f"Name one, such as {option} {quoted(listed[0][0][0])}. Nothing was written.",
+        ]
+    )
+
+
+def _values(entries: Sequence[Entry]) -> str:
+    """Return what some rows say: how often each of few words, or from where to where numbers go."""
+    said = [_said(entry) for entry in entries]
+    passed = Counter(str(each["passed"]) for each in said if "passed" in each)
+    scores = [each["score"] for each in said if "passed" not in each and isinstance(each.get("score"), int | float)]
+    parts = [f"{one_line(word)[:40]} {count}" for word, count in passed.most_common(MOST_WORDS)]
+    parts += ["..."] if len(passed) > MOST_WORDS else []
+    if scores:
+        parts.append(f"scores from {min(scores):g} to {max(scores):g}")
+    if nothing := len(said) - passed.total() - len(scores):
+        parts.append(f"nothing {nothing}")
+    return ", ".join(parts)

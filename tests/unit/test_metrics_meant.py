@@ -1,0 +1,146 @@
+"""An export holds many judgements of many: the import takes those of one judge, and what people said as their labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from judgefixtures.imports import Request, exports, import_log, opened, summary
+from judgefixtures.imports.exports.held import Export, Held, judged
+from judgefixtures.sources.parsing import Row
+from judgefixtures.words.errors import JudgeFixturesError
+
+N = 6
+
+
+class Tool(Export):
+    """A tool whose rows say everything."""
+
+    name: ClassVar[str] = "inspect"  # whose words it borrows
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are judgements."""
+        return isinstance(held.value, dict) and "judgements" in held.value
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return them."""
+        return [judged(row, **row.fields["said"]) for row in held.numbered(held.value["judgements"])]
+
+
+@pytest.fixture(autouse=True)
+def _tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = {Tool.name: Tool}
+    monkeypatch.setattr(exports, "EXPORTS", every)
+    monkeypatch.setattr(opened, "EXPORTS", every)
+
+
+def said(number: int, **more: Any) -> dict[str, Any]:
+    """Return what a judge says of an example."""
+    texts = {"id": f"e{number}", "question": f"Question {number}?", "response": f"This, {number}."}
+    return {"said": {"metric": "tone", "passed": number % 2 == 0, "reason": "It is polite.", **texts, **more}}
+
+
+@pytest.fixture
+def take(tmp_path: Path) -> Callable[..., Any]:
+    """Import judgements; return what was done."""
+
+    def taken(rows: list[dict[str, Any]], **more: Any) -> Any:
+        log = tmp_path / "log.json"
+        log.write_text(json.dumps({"judgements": rows}))
+        request = Request((log,), judge="mine", into=tmp_path / "cassettes", config=None)
+        return import_log(replace(request, **more))
+
+    return taken
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    yield
+
+
+def test_the_only_judge_is_meant(take: Callable[..., Any]) -> None:
+    """Beside checks in code and people the one judge needs no name, and what people say of the same is the label."""
+    code = [said(n, metric="exact", by="code", passed=True) for n in range(N)]
+    people = [said(n, by="person", passed="pass" if n < 3 else "fail") for n in range(N)]
+    done = take([*code, *(said(n) for n in range(N)), *people])
+    assert {pair.id: pair.label for pair in done.pairs} == {f"e{n}": "pass" if n < 3 else "fail" for n in range(N)}
+    assert [answer.said for _, answer in sorted(done.imported.answers.items())] == [n % 2 == 0 for n in range(N)]
+    assert done.imported.dataset == "log"
+    assert "  left out: 6 rows of other metrics" in summary(done)
+
+
+def test_of_several_the_list_is_shown(take: Callable[..., Any], tmp_path: Path) -> None:
+    """Where several judges are there and none is named, each is listed with its count and its values."""
+    rows = [*(said(n) for n in range(N)), *(said(n, metric="depth", passed=None, score=n / 10) for n in range(N))]
+    with pytest.raises(JudgeFixturesError) as error:
+        take([*rows, *(said(n, by="person", passed="pass") for n in range(2))])
+    assert "holds 3 metrics, and none is named:" in str(error.value)
+    assert "  depth (a judge's): 6 rows: scores from 0 to 0.5\n" in str(error.value)
+    assert "  tone (a judge's): 6 rows: True 3, False 3\n" in str(error.value)
+    assert "  tone (people's): 2 rows: pass 2\n" in str(error.value)
+    assert "--metric depth" in str(error.value)
+    assert not (tmp_path / "cassettes").exists()
+    assert len(take(rows, metric="tone").imported.answers) == N
+    with pytest.raises(JudgeFixturesError, match="none is called 'ton'"):
+        take(rows, metric="ton")
+
+
+def test_people_under_another_name(take: Callable[..., Any]) -> None:
+    """People's judgements under another name are labels where it is named, and are told of where it is not."""
+    people = [said(n, metric="verdict", by="person", passed=None, score=n % 2) for n in range(N)]
+    rows = [*(said(n) for n in range(N)), *people]
+    done = take(rows)
+    assert {pair.label for pair in done.pairs} == {None}
+    assert "  not used: what people say under 'verdict': as labels with --label-metric NAME" in summary(done)
+    done = take(rows, label_metric="verdict")
+    assert [pair.label for pair in done.pairs] == ["fail", "pass"] * 3
+
+
+def test_people_who_disagree(take: Callable[..., Any]) -> None:
+    """Several people's labels are all kept, and the example's is that of most."""
+    people = [said(n, by="person", passed=word) for n in range(N) for word in ("pass", "pass", "fail")]
+    done = take([*(said(n) for n in range(N)), *people])
+    assert {pair.label for pair in done.pairs} == {"pass"}
+    assert {len(pair.labels) for pair in done.pairs} == {3}
+
+
+def test_people_who_score(take: Callable[..., Any]) -> None:
+    """What people say that is neither pass nor fail is no label, and is counted with its place."""
+    people = [said(n, by="person", passed=None, score=4) for n in range(N)]
+    done = take([*(said(n) for n in range(N)), *people])
+    assert {pair.label for pair in done.pairs} == {None}
+    (told,) = (line for line in summary(done) if "people's" in line)
+    assert "not used: 6 rows of people's that say neither pass nor fail" in told
+    assert "row 7" in told
+
+
+def test_labels_go_to_examples_of_a_file(take: Callable[..., Any], tmp_path: Path) -> None:
+    """Examples of --pairs that nobody labelled have the labels of the log."""
+    names = ("id", "question", "response")
+    pairs = tmp_path / "examples.jsonl"
+    pairs.write_text("".join(json.dumps({name: said(n)["said"][name] for name in names}) + "\n" for n in range(N)))
+    rows = [said(n, question=None, response=None) for n in range(N)]
+    people = [said(n, by="person", passed="pass", question=None, response=None) for n in range(N)]
+    done = take([*rows, *people], pairs=pairs)
+    assert [pair.label for pair in done.pairs] == ["pass"] * N
+
+
+def test_too_many_rows_without_use(take: Callable[..., Any], tmp_path: Path) -> None:
+    """More than one row in twenty without a use is an error that counts the reasons, unless so many are allowed."""
+    rows = [said(n, error="timeout") if n == 2 else said(n) for n in range(N)]
+    with pytest.raises(JudgeFixturesError) as error:
+        take(rows)
+    assert "1 of 6 rows (16.7%) cannot be used, and at most 5.0% may: its judge ended with an error: 1 (" in str(
+        error.value
+    )
+    assert "--allow 0.17" in str(error.value)
+    assert not (tmp_path / "cassettes").exists()
+    assert len(take(rows, allow=0.17).imported.answers) == N - 1
