@@ -6,12 +6,14 @@
 It writes, with the version before each name: `.json`, what /v1/experiment/ID/fetch answers of an Eval (roots and spans: the bodies
 that the SDK posts to /logs3, merged by its own `merge_row_batch`, as the service does); `-result.json`, the dump of what
 an Eval returns; `-logged.jsonl`, rows of `experiment.log` with a person's score by `log_feedback`; and of the newer version
-`-trials.jsonl`, an Eval with `trial_count=2`. Rows are without `context`, which holds paths of this machine.
+`-trials.jsonl`, an Eval with `trial_count=2`, and by the fields of the SDK's ExperimentEvent, since only the service makes
+them, `-review-by-schema.json`, traces that two people reviewed, and `-table-by-schema.csv`, traces as one table of them. Rows are without `context`, which holds paths of this machine.
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import importlib.metadata
 import json
 import os
@@ -81,7 +83,8 @@ def served() -> Iterator[Service]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST
+        def do_GET(self) -> None:
+            self.do_POST()
 
         def log_message(self, *_: object) -> None:
             pass
@@ -126,7 +129,11 @@ def evaluated(chosen: list[dict[str, Any]], *also: Any, **options: Any) -> Any:
     from braintrust import Eval
 
     given = [
-        {"input": each["question"], "expected": GOOD[each["question"]], "metadata": {"id": each["id"], "model": each["model"]}}
+        {
+            "input": each["question"],
+            "expected": GOOD[each["question"]],
+            "metadata": {"id": each["id"], "model": each["model"]},
+        }
         for each in chosen
     ]
     responses = {each["id"]: each["response"] for each in EXAMPLES}
@@ -158,6 +165,33 @@ def kept(service: Service) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key not in dropped} for row in found.values()]
 
 
+def reviewed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return traces with a span of each of two people, who disagree about one, and their mean in the row of the root."""
+    rows = [dict(row) for row in events if row["span_attributes"]["type"] in ("eval", "score")]
+    for number, root in enumerate([row for row in rows if row["span_parents"] is None]):
+        label = next(each["label"] for each in EXAMPLES if each["id"] == root["metadata"]["id"])
+        said = {"anna": float(label == "pass"), "bo": float(label == "pass" or number == 1)}
+        for name, score in said.items():
+            attributes = {"type": "review", "name": f"Review by {name}"}
+            known = {key: root[key] for key in ("experiment_id", "root_span_id", "created")}
+            spans = {"span_id": f"{name}-{number}", "span_parents": [root["span_id"]], "span_attributes": attributes}
+            rows.append({"id": f"review-{name}-{number}", **known, **spans, "scores": {"right": score}})
+        root["scores"] = {"right": sum(said.values()) / 2}
+    return rows
+
+
+def tabled(result: list[dict[str, Any]], into: Path) -> None:
+    """Write what an Eval returned as a table of traces: objects as JSON."""
+    with into.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("id", "input", "output", "expected", "scores", "metadata", "tags", "created"))
+        for each, row in zip(EXAMPLES, result, strict=True):
+            texts = (row["input"], row["output"], row["expected"])
+            writer.writerow(
+                (f"row-{each['id']}", *texts, json.dumps(row["scores"]), json.dumps(row["metadata"]), "", "2026-11-26")
+            )
+
+
 def write(name: str, text: str) -> None:
     """Write a file beside this one."""
     (HERE / f"{VERSION}{name}").write_text(text, encoding="utf-8")
@@ -174,7 +208,8 @@ def main() -> None:
         os.environ |= {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "unused"}
         evaluated([each for each in EXAMPLES if each["id"] in FEW], Levenshtein)
         braintrust.flush()
-        write(".json", json.dumps({"events": kept(service), "cursor": None}) + "\n")
+        events = kept(service)
+        write(".json", json.dumps({"events": events, "cursor": None}) + "\n")
         result = evaluated(EXAMPLES, Factuality.partial(model="loopback"), Levenshtein)
         write("-result.json", json.dumps(result.as_dict(), default=str) + "\n")
         braintrust.flush()
@@ -190,6 +225,8 @@ def main() -> None:
         experiment.flush()
         write("-logged.jsonl", "".join(json.dumps(row) + "\n" for row in kept(service)))
         if VERSION != "0.0.190":
+            write("-review-by-schema.json", json.dumps(reviewed(events)) + "\n")
+            tabled(result.as_dict()["results"], HERE / f"{VERSION}-table-by-schema.csv")
             service.rows.clear()
             evaluated(EXAMPLES[:4], trial_count=2)
             braintrust.flush()
