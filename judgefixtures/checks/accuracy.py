@@ -74,6 +74,11 @@ class AccuracyCheck(Alone):
         """Without gold nobody can be right, and a grade is no choice of the better of two."""
         if case.judge.kind.grades:
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
+        if not case.judge.kind.chooses(case.pairs):
+            return (
+                f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set pass_mark "
+                f"in {case.judge.table.heading}, and -k agreement asks whether it is right"
+            )
         return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002

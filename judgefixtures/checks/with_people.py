@@ -105,7 +105,8 @@ class AgreementCheck(Alone):
         """People label single responses, and a judge has to grade these."""
         name = case.judge.name
         if not case.judge.kind.grades:
-            return f"{name} neither passes nor fails a response: agreement with labels is asked of judges that do"
+            mark = f"; set pass_mark in {case.judge.table.heading}" if case.judge.kind.gives_scores else ""
+            return f"{name} neither passes nor fails a response: agreement with labels is asked of judges that do{mark}"
         if are_responses_of_pairs(case.pairs):
             return f"{case.dataset} holds pairs: agreement is with people's labels of single responses"
         if labelled(case.pairs) or _limits(case.config).set:

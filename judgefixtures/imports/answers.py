@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +19,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.kinds import Judged
 from judgefixtures.asking.kinds.binary import verdict_of
+from judgefixtures.asking.kinds.pointwise import Rating, compare, graded
 from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
+from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Order, Single
 from judgefixtures.material.diction import wording_about
-from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.pairs import Example, Pair, swapped
 from judgefixtures.reading.grades import Grade
+from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -32,6 +36,7 @@ FORMAT = 1
 FORMAT_KEY = "judgefixtures_import"
 NO_VERDICT = "the log has no verdict"
 NO_GRADE = "the log has no grade"
+NO_SCORE = "the log has no score"
 MOST_NAMED = 5
 
 Selected = Literal[1, 2, "tie"] | None
@@ -51,6 +56,7 @@ class Logged(ABC):
     """One answer of a log: what it is about, its reason, and why nothing was said that counts, where that is known."""
 
     field: ClassVar[str]  # under which a line of the file has what was said
+    mode: ClassVar[str]  # of the judges that say such things
 
     key: Key
     reason: str = ""
@@ -67,8 +73,16 @@ class Logged(ABC):
         """Return an answer by what was said; raises ValueError for anything else."""
 
     @abstractmethod
-    def reply(self, *, counts_ties: bool) -> Reply:
-        """Return the answer as a judge's reply; whether a tie counts is the judge's table's business."""
+    def reply(self, table: JudgeTable) -> Reply:
+        """Return the answer as a judge's reply; what a tie counts, and what passes, is the table's business."""
+
+    def turned(self) -> Logged | None:
+        """Return what it says of the same two responses the other way round; None where that is another question."""
+        return None
+
+    def alone(self, number: Literal[1, 2]) -> Logged | None:  # noqa: ARG002
+        """Return what it says of one of the two responses by itself; None where it says nothing of that."""
+        return None
 
     @property
     def row(self) -> dict[str, Any]:
@@ -86,6 +100,7 @@ class Answered(Logged):
     """A choice: of what stood first (1) or second (2), a tie, or there is no verdict (None)."""
 
     field: ClassVar[str] = "selected_response"
+    mode: ClassVar[str] = "pairwise"
 
     selected: Selected = None
 
@@ -101,10 +116,10 @@ class Answered(Logged):
             raise ValueError(f"selected_response is {said!r}")
         return cls(key, reason, invalid, said)
 
-    def reply(self, *, counts_ties: bool) -> Reply:
+    def reply(self, table: JudgeTable) -> Reply:
         """Return the choice as a verdict."""
         if self.selected == "tie":
-            verdict = Verdict(None, self.reason, tie=True) if counts_ties else Verdict(None, self.reason, "tie")
+            verdict = Verdict(None, self.reason, tie=True) if table.counts_ties else Verdict(None, self.reason, "tie")
             return Reply(verdict, imported=True)
         if self.selected is None:
             return Reply(Verdict(None, self.reason, self.invalid or "not-a-choice"), detail=NO_VERDICT, imported=True)
@@ -116,6 +131,7 @@ class Graded(Logged):
     """A grade: whether one response passed, or there is none (None)."""
 
     field: ClassVar[str] = "passed"
+    mode: ClassVar[str] = "binary"
 
     passed: bool | None = None
 
@@ -131,14 +147,67 @@ class Graded(Logged):
             raise ValueError(f"passed is {said!r}")
         return cls(key, reason, invalid, said)
 
-    def reply(self, *, counts_ties: bool) -> Reply:  # noqa: ARG002 (a grade is one of two)
+    def reply(self, table: JudgeTable) -> Reply:  # noqa: ARG002 (a grade is one of two)
         """Return the grade as the verdict that stands for it."""
         invalid = None if self.passed is not None else self.invalid or "not-a-choice"
         verdict = verdict_of(Grade(self.passed, self.reason, invalid))
         return Reply(verdict, detail=NO_GRADE if invalid else "", imported=True)
 
 
-LINES: Mapping[str, type[Logged]] = {each.field: each for each in (Answered, Graded)}
+@dataclass(frozen=True, slots=True)
+class Scored(Logged):
+    """The score of one response, or those of two in the order in which they were shown; or there is none (None)."""
+
+    field: ClassVar[str] = "scores"
+    mode: ClassVar[str] = "pointwise"
+
+    scores: tuple[float, ...] | None = None
+
+    @property
+    def said(self) -> list[float] | None:
+        """The scores."""
+        return None if self.scores is None else list(self.scores)
+
+    @classmethod
+    def of(cls, said: Any, key: Key, reason: str, invalid: InvalidKind | None) -> Scored:
+        """Return the one score or the two of a list, or nothing."""
+        if said is None:
+            return cls(key, reason, invalid)
+        if not isinstance(said, list | tuple) or len(said) not in (1, 2) or not all(map(_is_score, said)):
+            raise ValueError(f"scores is {said!r}")
+        return cls(key, reason, invalid, tuple(said))
+
+    def reply(self, table: JudgeTable) -> Reply:
+        """Return the verdict that two scores amount to, or the grade that one does where the table has a mark."""
+        first, *second = (self._rated(score) for score in self.scores or (None,))
+        if second:
+            found = compare(first, second[0], "", counts_ties=table.counts_ties)
+        else:
+            found = graded(first, table.pass_mark)
+        verdict = replace(found.verdict, reason=self.reason)  # of two scores, too, a log has one
+        return replace(found, verdict=verdict, detail="" if self.scores else NO_SCORE, imported=True)
+
+    def _rated(self, score: float | None) -> Rating:
+        return Rating(score=Score(score, "", (self.invalid or "not-a-choice") if score is None else None))
+
+    def turned(self) -> Logged:
+        """Return it with its scores in the other order: each is of one response, and no order was seen."""
+        return replace(self, scores=self.scores and self.scores[::-1])
+
+    def alone(self, number: Literal[1, 2]) -> Logged:
+        """Return the score of one of two responses."""
+        return replace(self, scores=self.scores and (self.scores[number - 1],))
+
+
+def _is_score(value: Any) -> bool:
+    """Tell whether a value of JSON is a number that a float can hold."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+LINES: Mapping[str, type[Logged]] = {each.field: each for each in (Answered, Graded, Scored)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +229,25 @@ class Imported:
 
     def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, Logged]:
         """Return what the log answers in an arm, by pair id."""
+        found = ((pair.id, self._answer(pair, arm)) for pair in pairs)
+        return {pair: answered for pair, answered in found if answered is not None}
+
+    def _answer(self, pair: Pair, arm: Arm) -> Logged | None:
+        """Return what the log answers about a pair, or about one of the responses of a pair that it is about."""
         condition, repeat = arm
-        name = bare_name(condition)
-        keys = ((pair.id, Key(name, pair.id, shown_digest(pair, condition.order), repeat)) for pair in pairs)
-        return {pair: self.answers[key] for pair, key in keys if key in self.answers}
+        own = self._shown(pair, condition, repeat)
+        if own is not None:
+            return own
+        if isinstance(pair, Example):
+            as_it_is = condition.name == NO_CUE.name  # with a cue it stood beside another response with another one
+            both = self._answer(pair.of, (NO_CUE, repeat)) if pair.of is not None and as_it_is else None
+            return both and both.alone(pair.number)
+        turned = self._shown(pair, mirrored(condition), repeat)
+        return turned and turned.turned()
+
+    def _shown(self, pair: Pair, condition: Condition, repeat: int) -> Logged | None:
+        """Return the answer about a pair as it is shown in a condition, with its responses in that order."""
+        return self.answers.get(Key(bare_name(condition), pair.id, shown_digest(pair, condition.order), repeat))
 
     def has(self, pairs: Sequence[Pair], arm: Arm) -> bool:
         """Tell whether the log answers anything in an arm."""
@@ -197,6 +281,17 @@ def bare_name(condition: Condition) -> str:
     'no-cue'
     """
     return replace(condition, order="12").name if condition.order != "12" else condition.name
+
+
+def mirrored(condition: Condition) -> Condition:
+    """Return the condition in which the same two responses stand the other way round, each with its own cue.
+
+    >>> from judgefixtures.material.contrasts import contrasts
+    >>> mirrored(contrasts("recency")[0].x).name
+    'recency-old-new-21'
+    """
+    order: Order = "21" if condition.order == "12" else "12"
+    return replace(condition, cue_1=condition.cue_2, cue_2=condition.cue_1, order=order)
 
 
 def shown_digest(pair: Pair, order: Order) -> str:
@@ -328,9 +423,13 @@ class Imports:
 
     def recorded(self, judge: Judged, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
         """Return what the log answers in an arm, by pair id."""
-        ties = judge.table.counts_ties
-        found = self.of(judge.name, dataset).found(pairs, arm)
-        return {pair: answered.reply(counts_ties=ties) for pair, answered in found.items()}
+        table, found = judge.table, self.of(judge.name, dataset).found(pairs, arm)
+        if other := next((each.mode for each in found.values() if each.mode != table.mode), ""):
+            raise JudgeFixturesError(
+                f"{self.path(judge.name, dataset)} has answers of a judge with mode = {other!r}, and {table.heading} "
+                f"has mode = {table.mode!r}: set the other there, or import the log again (judgefixtures import)."
+            )
+        return {pair: answered.reply(table) for pair, answered in found.items()}
 
     def replies(
         self, judge: Judged, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]

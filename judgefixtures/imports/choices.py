@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
 
-from judgefixtures.config import Config
 from judgefixtures.imports.answers import Answered, Key, Logged, Selected, shown_digest
-from judgefixtures.imports.contents import Content, Said
+from judgefixtures.imports.contents import OfPairs, Said
 from judgefixtures.imports.entries import Entry
-from judgefixtures.material.contrasts import Condition, Order
-from judgefixtures.material.diction import OF_PAIRS, Wording
-from judgefixtures.material.pairs import FIELDS, TEXT_FIELDS, Pair
+from judgefixtures.material.contrasts import Order
+from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.verdicts import InvalidKind, parse_verdict
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import one_line
@@ -23,45 +21,38 @@ SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, 
 OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie", None: None})
 
 
-class Choices(Content):
+class Choices(OfPairs):
     """A row says which of the two responses of a pair was chosen, in the order in which they were shown."""
 
     mode: ClassVar[str] = "pairwise"
     form: ClassVar[type[Logged]] = Answered
-    texts: ClassVar[tuple[str, ...]] = TEXT_FIELDS
-    told: ClassVar[tuple[str, ...]] = tuple(name for name in FIELDS if name != "id")
-    words: ClassVar[Wording] = OF_PAIRS
+    stated: ClassVar[tuple[str, ...]] = (Answered.field,)
     holds: ClassVar[str] = "choices between two responses"
     asked: ClassVar[str] = "which response was chosen"
     alike: ClassVar[str] = ", in the same order,"
-    check: ClassVar[str] = "accuracy"
-    limit: ClassVar[str] = "min_accuracy = 0.7"
 
-    def order(self, entry: Entry) -> Order | None:
-        """Return the order that the row names."""
-        return entry.order()
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """None: it is what a judge does whose table does not say."""
+        return ()
 
-    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
-        """Return the conditions of pairs."""
-        return every
-
-    def answered(self, entry: Entry, key: Key, order: Order) -> Logged:
+    def answered(self, entry: Entry, key: Key, order: Order, pair: Pair) -> Logged:
         """Return the choice, numbered in the order shown."""
-        found = super().answered(entry, key, order)
+        found = super().answered(entry, key, order, pair)
         if isinstance(found, Answered) and entry.request.own_numbers and order == "21":
             return replace(found, selected=OTHER[found.selected])
         return found
 
     def of_value(self, entry: Entry) -> tuple[Selected, InvalidKind | None]:
         """Return 1, 2, a tie, or nothing."""
-        value = entry.value(self.form.field)
+        value = entry.value(*self.stated)
         if value is None:
             return None, None
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower()
         if name not in SELECTED:
             raise entry.row.mistake(
-                f"{entry.column(self.form.field)} is {one_line(repr(value))[:80]}: it must be 1 "
+                f"{entry.column(*self.stated)} is {one_line(repr(value))[:80]}: it must be 1 "
                 'or 2 (or "A" or "B"), "tie", or null where the judge gave no verdict.'
             )
         return SELECTED[name], None
@@ -83,11 +74,3 @@ class Choices(Content):
         kinds = Counter("tie" if said else "without a verdict" for said in unsettled)
         more = "".join(f"; {count} {kind}" for kind, count in sorted(kinds.items()))
         return f"order 1-2 {own}, order 2-1 {len(answers) - own}{more}"
-
-    def is_known(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether a pair has gold."""
-        return any(pair.gold is not None for pair in pairs)
-
-    def is_limited(self, config: Config) -> bool:
-        """Tell whether an accuracy is asked for."""
-        return config.gate(self.check).min_accuracy is not None

@@ -5,26 +5,22 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from judgefixtures.config import AgreementTable, Config, JudgeTable
+from judgefixtures.config import JudgeTable
 from judgefixtures.imports.answers import Graded, Logged
-from judgefixtures.imports.contents import Content, Said
+from judgefixtures.imports.contents import OfExamples, Said
 from judgefixtures.imports.entries import Entry
-from judgefixtures.material.contrasts import Condition, single_condition
-from judgefixtures.material.diction import OF_EXAMPLES, Wording
-from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.grades import parse_grade
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.texts import one_line
 
-LABELS = ("label", "labels")
 SHOWN = 40  # characters of a value that is no grade
 
 
-class Gradings(Content):
+class Gradings(OfExamples):
     """A row says whether the response of an example passed; it is one of the usual words, or one of the table's labels.
 
     A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
@@ -32,38 +28,21 @@ class Gradings(Content):
 
     mode: ClassVar[str] = "binary"
     form: ClassVar[type[Logged]] = Graded
-    texts: ClassVar[tuple[str, ...]] = ("question", "response")
-    told: ClassVar[tuple[str, ...]] = (*texts, *LABELS, "category", "content_type", "cluster")
-    words: ClassVar[Wording] = OF_EXAMPLES
+    stated: ClassVar[tuple[str, ...]] = (Graded.field,)
     holds: ClassVar[str] = "grades"
     asked: ClassVar[str] = "whether a response passed"
-    keys: ClassVar[tuple[str, ...]] = ('mode = "binary"',)
-    check: ClassVar[str] = "agreement"
-    limit: ClassVar[str] = "min_kappa = 0.6"
 
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(table)
         self._unread: list[tuple[str, Entry]] = []  # values that say neither, and where
         self._read = 0
 
-    def pair(self, entry: Entry) -> Pair:
-        """Return the example that a row holds; what the judge's own grade is read from is nobody's label."""
-        named = entry.request.columns
-        own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()}
-        fields = {name: value for name, value in entry.row.fields.items() if name not in own}
-        return super().pair(replace(entry, row=entry.row._replace(fields=fields)))
-
-    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
-        """Return the conditions of a single response."""
-        alone = (single_condition(condition) for condition in every.values())
-        return {condition.name: condition for condition in alone}
-
     def of_value(self, entry: Entry) -> tuple[bool | None, InvalidKind | None]:
         """Return whether it passed, or nothing."""
-        value = entry.value(self.form.field)
+        value = entry.value(*self.stated)
         if value is None:
             return None, None
-        shown, column = one_line(repr(value))[:SHOWN], entry.column(self.form.field)
+        shown, column = one_line(repr(value))[:SHOWN], entry.column(*self.stated)
         if isinstance(value, list | dict):
             raise entry.row.mistake(
                 f"{column} is {shown}: it must be a word, true or false, 1 or 0, or null where the judge gave no grade."
@@ -74,8 +53,9 @@ class Gradings(Content):
             return passed, None
         if _is_number(value):
             raise entry.row.mistake(
-                f"{column} is {shown}, which is a score and no grade: write whether each response passed, by a mark of "
-                f"yours, or name the column of the grade with --columns {self.form.field}=..."
+                f'{column} is {shown}, which is a score and no grade: set mode = "pointwise" and pass_mark, from which '
+                f"score on a response passes, in {self.table.heading}, and name the column with --columns "
+                f"score={column}; or name that of the grade with --columns {Graded.field}=..."
             )
         self._unread.append((shown, entry))
         return None, "not-a-choice"
@@ -93,9 +73,9 @@ class Gradings(Content):
             return
         shown, entry = self._unread[0]
         raise entry.row.mistake(
-            f"{entry.column(self.form.field)} is {shown}, and no row has a word that says pass or fail. Say which do, "
+            f"{entry.column(*self.stated)} is {shown}, and no row has a word that says pass or fail. Say which do, "
             f'positive first, with labels = ["...", "..."] in {self.table.heading} (provider = "imported", mode = '
-            f'"binary"), or name the column of the grade with --columns {self.form.field}=...'
+            f'"binary"), or name the column of the grade with --columns {Graded.field}=...'
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:
@@ -108,14 +88,11 @@ class Gradings(Content):
         more = f"; {said[None]} without a grade" if said[None] else ""
         return f"passed {said[True]}, failed {said[False]}{more}"
 
-    def is_known(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether an example is labelled."""
-        return any(isinstance(pair, Example) and pair.label is not None for pair in pairs)
 
-    def is_limited(self, config: Config) -> bool:
-        """Tell whether anything is asked of agreement."""
-        gate = config.gate(self.check)
-        return isinstance(gate, AgreementTable) and bool(gate.limits.set)
+class ScoresAsGrades(Gradings):
+    """Grades that stand where scores do: no row has any other than 0 and 1."""
+
+    stated: ClassVar[tuple[str, ...]] = ("score",)
 
 
 def _is_number(value: object) -> bool:

@@ -75,7 +75,7 @@ class Reader:
             raise UnusableError("its pair has the same response twice")
         condition, order = self.content.shown(entry, self.conditions, swapped_texts=shown_swapped)
         key = Key(condition, pair.id, shown_digest(pair, order), entry.repeat() - first_repeat)
-        return self.content.answered(entry, key, order)
+        return self.content.answered(entry, key, order, pair)
 
     def _pair_of(self, entry: Entry) -> tuple[Pair, bool]:
         """Return the pair that an entry is about, and whether it holds its responses in the other order."""
@@ -115,12 +115,11 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
         raise JudgeFixturesError(
             f"--columns {name}={column}: no row has {column!r}; the first one ({entries[0].row.where}) has {first}."
         )
-    field = content.form.field
-    if {field, "answer"} <= {*missing}:
+    if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
             f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
-            f"column with --columns {field}=..., or with --columns answer=... where it is the judge's whole "
-            f"text; the row has {first}."
+            f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
+            f"judge's whole text; the row has {first}."
         )
 
 

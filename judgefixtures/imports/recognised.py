@@ -2,61 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from judgefixtures.config import Config, judge_table
+from judgefixtures.config import Config, JudgeTable, judge_table
 from judgefixtures.imports.choices import Choices
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry
-from judgefixtures.imports.gradings import Gradings
+from judgefixtures.imports.gradings import Gradings, ScoresAsGrades
+from judgefixtures.imports.scorings import PairScores, ResponseScores
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.material.pairs import Pair, is_of_examples
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
-# By the mode of the judges. Rows without a dataset are of the first one whose texts they hold.
-CONTENTS: Mapping[str, type[Content]] = {each.mode: each for each in (Choices, Gradings)}
+# Of those that are about the same, and of judges of the same mode, the first one is it whose fields the rows have.
+CONTENTS: tuple[type[Content], ...] = (Choices, Gradings, ResponseScores, ScoresAsGrades, PairScores)
 
 
 def recognised(entries: Sequence[Entry], given: Sequence[Pair], config: Config, dataset: str) -> Content:
     """Return what a log holds; raises JudgeFixturesError where its judge, its dataset and its rows contradict."""
     request = entries[0].request
     table, heading = config.judges.get(request.judge), config.heading("judges", request.judge)
-    of_given = (Gradings if is_of_examples(given) else Choices) if given else None
-    told = next((each for each in CONTENTS.values() if any(each.is_in(entry) for entry in entries)), None)
-    mode = table.mode if table is not None else (of_given or told or Choices).mode
-    content = CONTENTS[mode]((table or judge_table({"provider": "imported", "mode": mode}, heading)).headed(heading))
-    words, where = content.words, request.pairs or f"dataset {dataset!r}"
-    if of_given not in (None, type(content)):
-        raise JudgeFixturesError(
-            f"{where} holds {of_given.words.many}, and {heading} has mode = {mode!r}, whose answers are "
-            f'{content.holds}: name {words.many} with --pairs or --dataset, or set mode = "{of_given.mode}" there.'
-        )
+    of_given = (OF_EXAMPLES if is_of_examples(given) else OF_PAIRS) if given else None
+    told = next((each.words for each in (Choices, Gradings) if any(each.is_in(entry) for entry in entries)), None)
+    where = request.pairs or f"dataset {dataset!r}"
+    if table is not None and of_given is not None:
+        _check_mode(table, of_given, str(where), heading)
+    found = _fitting(entries, table, of_given or told)
+    own = table or judge_table({"provider": "imported", "mode": found.mode, **found.proposed(entries)}, heading)
+    content = found(own.headed(heading))
+    words = content.words
     because = f"{where} holds {words.many}" if given else f"the rows hold {words.many}" if told else ""
-    _check_fields(content, entries, because or (f"{heading} has mode = {mode!r}" if table is not None else ""))
+    _check_fields(content, entries, because or (f"{heading} has mode = {found.mode!r}" if table is not None else ""))
     return content
+
+
+def _check_mode(table: JudgeTable, about: Wording, where: str, heading: str) -> None:
+    """Raise JudgeFixturesError where judges of a table's mode say nothing of what a dataset holds."""
+    own = [each for each in CONTENTS if each.mode == table.mode]
+    if any(each.words is about for each in own):
+        return
+    modes = dict.fromkeys(f'"{each.mode}"' for each in CONTENTS if each.words is about)
+    raise JudgeFixturesError(
+        f"{where} holds {about.many}, and {heading} has mode = {table.mode!r}, whose answers are {own[0].holds}: name "
+        f"{own[0].words.many} with --pairs or --dataset, or set mode = {' or '.join(modes)} there."
+    )
+
+
+def _fitting(entries: Sequence[Entry], table: JudgeTable | None, about: Wording | None) -> type[Content]:
+    """Return what rows hold, as far as the judge's table and what they are about leave it open."""
+    if table is None and about is None:
+        return Choices  # which is an error unless they say so
+    own = [each for each in CONTENTS if table is None or each.mode == table.mode]
+    fitting = [each for each in own if each.words is about] or own
+    columns = entries[0].request.columns
+    if "answer" in columns:
+        return fitting[0]
+    named = [each for each in fitting if {*each.stated} & {*columns}] or fitting
+    return next((each for each in named if each.is_stated(entries)), named[0])
 
 
 def _check_fields(content: Content, entries: Sequence[Entry], because: str) -> None:
     """Raise JudgeFixturesError where rows say what logs of other content say, or --columns names what none says."""
-    field, first = content.form.field, entries[0]
-    for other in CONTENTS.values():
-        theirs = other.form.field
-        if theirs == field or any(entry.has(field) or entry.has("answer") for entry in entries):
-            continue
-        if column := next((entry.column(theirs) for entry in entries if entry.has(theirs)), ""):
-            known = f"; and {because}" if because else f", and nothing says which {other.words.many} they are about"
-            raise first.row.mistake(
-                f"no row says {content.asked}, but {column!r} stands there, where logs have {other.holds}{known}. Name "
-                f"{other.words.many} with --pairs or --dataset, or where the {content.words.says} stands with "
-                f"--columns {field}=..."
-            )
+    first = entries[0]
+    known = {*content.stated, "answer"}
+    if not any(entry.has(name) for entry in entries for name in known):
+        _check_others(content, entries, because)
     raters = {"labels": first.request.raters[0]} if first.request.raters else {}
     for name, column in {**first.request.columns, **raters}.items():
         if name in content.fields():
             continue
-        if owner := next((other for other in CONTENTS.values() if name in other.fields()), None):
+        if owner := next((other for other in CONTENTS if name in other.fields()), None):
             why = because or f"no {owner.words.many} are named"
             raise JudgeFixturesError(
                 f"--columns {name}={column}: that is a field of {owner.holds}, and {why}: these are {content.holds}, "
-                f"and have {', '.join(content.fields())}."
+                f"and have {', '.join(content.fields())}.{_remedy(content, owner)}"
             )
         raise JudgeFixturesError(f"--columns: there is no field {name!r}: {choices(name, content.fields())}.")
+
+
+def _check_others(content: Content, entries: Sequence[Entry], because: str) -> None:
+    """Raise JudgeFixturesError where rows that do not say what they should say what logs of other content say."""
+    for other in CONTENTS:
+        theirs = other.stated[0]
+        first = next((entry for entry in entries if entry.has(theirs)), None)
+        if first is None:
+            continue
+        known = f"; and {because}" if because else f", and nothing says which {other.words.many} they are about"
+        about = "" if other.words is content.words else f"{other.words.many} with --pairs or --dataset, or "
+        raise first.row.mistake(
+            f"no row says {content.asked}, but {first.column(theirs)!r} stands there, where logs have {other.holds}"
+            f"{known}. Name {about}where the {content.says} stands with --columns {content.stated[0]}=..."
+            f"{_remedy(content, other)}"
+        )
+
+
+def _remedy(content: Content, other: type[Content]) -> str:
+    """Return which mode of the judge reads other content about the same."""
+    if other.words is not content.words or other.mode == content.mode:
+        return ""
+    return f'; or set mode = "{other.mode}" in {content.table.heading}'

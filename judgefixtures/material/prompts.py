@@ -94,6 +94,7 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
             ("scale",),
             ("pointwise", "pointwise-brackets"),
             ties=True,
+            logged="judgefixtures.asking.kinds.from_log:ScoredBefore",
         ),
         "binary": Layout(
             "one response",

@@ -26,6 +26,10 @@ INSTEAD = (
 OF_PAIRS = (
     "asked of judges of one response alone. -k accuracy asks whether it is right where the better response is known"
 )
+OF_MARKS = (
+    "asked of judges whose scores pass from a mark on: set pass_mark in {}. Without one -k cue and noise ask how far "
+    "scores shift"
+)
 
 UNCOMPARED = "no swap was compared: it takes the incumbent as well, --judge-baseline NAME"
 WORDED = 'wordings = ["terse", "reordered"]'
@@ -47,7 +51,10 @@ def unasked(setup: Setup, option: Any) -> Iterator[str]:
                 yield f"{judge} has no wordings: {who.table.heading} names none, as in {WORDED}"
         if not who.kind.grades:
             if "agreement" in families and _is_named("agreement", judge, setup, option):
-                yield f"{judge} chooses between two responses: agreement with labels is {OF_PAIRS}"
+                if who.kind.gives_scores:
+                    yield f"{judge} scores one response: agreement with labels is {OF_MARKS.format(who.table.heading)}"
+                else:
+                    yield f"{judge} chooses between two responses: agreement with labels is {OF_PAIRS}"
             continue
         if named := [each for each in families if _is_named(each, judge, setup, option)]:
             yield f"{judge} grades one response: {join_names(named)} {'are' if len(named) > 1 else 'is'} {INSTEAD}"

@@ -9,7 +9,9 @@ from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.words.texts import join_names
 
 KEYS = {"provider", "ties", "mode"}
-OF_GRADES = {"labels", "grade_field", "verdict"}  # how a log's grades are read, when it is imported
+# How a log's grades and scores are read when it is imported; and from which score on a response passes, in any run.
+OF_GRADES = {"labels", "grade_field", "verdict"}
+OF_SCORES = {"scale", "pass_mark", "verdict"}
 
 
 class ImportedProvider:
@@ -41,11 +43,12 @@ def _check(table: JudgeTable) -> None:
             f"mode means nothing with provider 'imported' where it is {table.mode!r}: the answers of a log are those "
             f"of {modes}"
         )
-    taken = KEYS | (OF_GRADES if layout.has_labels else set())
+    taken = KEYS | (OF_GRADES if layout.has_labels else OF_SCORES if layout.has_scale else set())
     if others := sorted(table.model_fields_set - taken):
         raise ValueError(
             f"{others[0]} means nothing with provider 'imported': its answers are those of a log, and nothing is "
-            'asked. It takes ties, or mode = "binary" with labels, grade_field and verdict, and no other key'
+            'asked. It takes ties, or mode = "binary" with labels, grade_field and verdict, or mode = "pointwise" with '
+            "scale, pass_mark and verdict, and no other key"
         )
 
 

@@ -180,7 +180,7 @@ def test_a_forgotten_mode_is_told(project: Project, take: Callable[..., str]) ->
     ran = run(project, "-k", "agreement")
     assert ran.ret != 0
     assert "judge 'mine' (mode = 'pairwise') compares two" in ran.said
-    assert "or set mode = 'binary' in its table" in ran.said
+    assert "or set mode = 'pointwise' or 'binary' in its table" in ran.said
 
 
 @pytest.mark.parametrize("key", ['model = "m"', 'ties = "half"', "pass_mark = 7", 'template = "binary"'])

@@ -252,6 +252,7 @@ def of_one_response(arms: Arms) -> tuple[Arm, ...]:
 
 # Of judges whose strategy or mark, and not their mode, makes them what they are; of all others LAYOUTS names it.
 PASS_MARK = "judgefixtures.asking.kinds.pass_mark:PassMark"
+PASSED_BEFORE = "judgefixtures.asking.kinds.from_log:PassedBefore"
 PLAN_FIRST = "judgefixtures.asking.kinds.plan_first:PlanFirst"
 
 
@@ -263,8 +264,9 @@ def kind_of(table: JudgeTable) -> type[Kind]:
     False
     """
     layout = LAYOUTS[table.mode]
-    path = layout.logged if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
-    path = path or (PASS_MARK if table.pass_mark is not None else "")
-    room, _, name = (path or layout.kind).partition(":")
+    marked = PASS_MARK if table.record.is_asked else PASSED_BEFORE
+    path = PLAN_FIRST if table.strategy != "direct" else marked if table.pass_mark is not None else ""
+    path = path or (layout.kind if table.record.is_asked else layout.logged)
+    room, _, name = path.partition(":")
     kind: type[Kind] = getattr(importlib.import_module(room), name)
     return kind

@@ -9,8 +9,11 @@ from typing import Any, ClassVar
 from judgefixtures.asking.kinds import Clerk, Kind, Logs
 from judgefixtures.asking.kinds.binary import Binary
 from judgefixtures.asking.kinds.pairwise import Pairwise
+from judgefixtures.asking.kinds.pass_mark import PassMark
+from judgefixtures.asking.kinds.pointwise import Pointwise
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply
 from judgefixtures.material.contrasts import single_condition
+from judgefixtures.material.pairs import is_of_examples
 from judgefixtures.words.errors import JudgeFixturesError
 
 
@@ -29,8 +32,8 @@ class FromLog(Kind):
     def made(self) -> dict[str, Any]:
         """What is made of an answer."""
 
-    def sought(self, arm: Arm) -> Arm:
-        """Return the arm as its log has it."""
+    def sought(self, arm: Arm, pairs: Pairs) -> Arm:  # noqa: ARG002
+        """Return the arm as its log has it of such pairs, or examples."""
         return arm
 
     def learn_logs(self, logs: Logs) -> None:
@@ -39,7 +42,7 @@ class FromLog(Kind):
 
     def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the log answers; raises JudgeFixturesError where it answers nothing."""
-        replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, [self.sought(arm) for arm in arms])
+        replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
         clerk.note(
             f"{self.judge.name} is imported: its answers about {clerk.dataset} are those of "
             f"{clerk.logs.path(self.judge.name, clerk.dataset)}, and nobody was asked"
@@ -49,13 +52,13 @@ class FromLog(Kind):
     def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:  # noqa: ARG002
         """Return what the log answers; nothing where it cannot be read, of which the item says what is wrong."""
         try:
-            return clerk.logs.recorded(self.judge, clerk.dataset, pairs, self.sought(arm))
+            return clerk.logs.recorded(self.judge, clerk.dataset, pairs, self.sought(arm, pairs))
         except JudgeFixturesError:
             return {}
 
     def unanswered(self, clerk: Clerk, pairs: Pairs, arms: Iterable[Arm]) -> str:
         """Return which arm the log has no answers in."""
-        return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, map(self.sought, arms))
+        return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
 
 
 class ChosenBefore(FromLog, Pairwise):
@@ -75,6 +78,23 @@ class GradedBefore(FromLog, Binary):
         """Grades."""
         return {"mode": self.table.mode}
 
-    def sought(self, arm: Arm) -> Arm:
+    def sought(self, arm: Arm, pairs: Pairs) -> Arm:  # noqa: ARG002
         """Return the arm of a single response."""
         return single_condition(arm[0]), arm[1]
+
+
+class ScoredBefore(FromLog, Pointwise):
+    """One that scored one response at a time; of a pair it says which has the higher score, and no order was seen."""
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """Scores on a scale. Where a mark lies on it, and whether equal ones count as a tie, is no part of them."""
+        return {"mode": self.table.mode, "scale": list(self.table.scale)}
+
+    def sought(self, arm: Arm, pairs: Pairs) -> Arm:
+        """Return the arm of a single response where these are examples."""
+        return (single_condition(arm[0]), arm[1]) if is_of_examples(pairs) else arm
+
+
+class PassedBefore(ScoredBefore, PassMark):
+    """One whose scores pass from a mark on."""
