@@ -227,9 +227,7 @@ def server8(address: str) -> None:
     time.sleep(5)
     evaluations = client.get_evaluations()
     evaluations[0].get_dataframe(prefix_columns_with_name=False).to_csv(HERE / "8.32-evaluations.csv")
-    evaluations[0].get_dataframe().reset_index().to_json(
-        HERE / "8.32-evaluations.jsonl", orient="records", lines=True
-    )
+    evaluations[0].get_dataframe().reset_index().to_json(HERE / "8.32-evaluations.jsonl", orient="records", lines=True)
     whole = TraceDataset(frame, evaluations=evaluations).get_spans_dataframe()
     whole.to_csv(HERE / "8.32-spans.csv", index=False)
 
@@ -280,9 +278,7 @@ def annotations() -> Iterator[dict[str, Any]]:
         yield {"span_id": span_id(number), "name": "short", "annotator_kind": "CODE", "result": short}
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    each.__name__: each for each in (evals0, evals2, evals3, server8, server20)
-}
+PARTS: dict[str, Callable[..., None]] = {each.__name__: each for each in (evals0, evals2, evals3, server8, server20)}
 
 if __name__ == "__main__":
     PARTS[sys.argv[1]](*sys.argv[2:])
