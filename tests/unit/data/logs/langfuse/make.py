@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 EXAMPLES = [json.loads(line) for line in (HERE.parent / "examples.jsonl").read_text().splitlines()]
 WRONG = {"bread-bad": "pass", "lock-good": "fail"}  # where our judge does not say what we say
 SILENT = "leap-bad"  # where it says nothing that can be read
-WHEN = dt.datetime(2026, 1, 5, 9, 0, tzinfo=dt.timezone.utc)
+WHEN = dt.datetime(2026, 1, 5, 9, 0, tzinfo=dt.UTC)
 
 
 class Service:

@@ -187,7 +187,7 @@ def experiment(client: Any, address: str) -> None:
 
     ran = client.experiments.run_experiment(
         dataset=dataset,
-        task=lambda input: told[input["question"]],
+        task=lambda input: told[input["question"]],  # noqa: A006 (it is bound by its name)
         evaluators={"correctness": create_evaluator(kind="LLM")(correctness), "short": short},
         repetitions=2,
         retries=0,
@@ -252,7 +252,7 @@ def attributes(each: dict[str, Any]) -> dict[str, Any]:
 
 def span(number: int, each: dict[str, Any]) -> dict[str, Any]:
     """Return a span of an answer."""
-    start = dt.datetime(2026, 1, 5, 9, number, tzinfo=dt.timezone.utc)
+    start = dt.datetime(2026, 1, 5, 9, number, tzinfo=dt.UTC)
     return {
         "name": "answer",
         "context": {"trace_id": f"{0xB0 + number:032x}", "span_id": span_id(number)},
