@@ -145,7 +145,7 @@ def _judged(row: Row, shown: _Shown) -> Row:
         row,
         metric=name,
         by="person" if fields.get("source") == "ANNOTATION" else "judge",
-        value=_value(row),
+        **_said(row),
         reason=comment if isinstance(comment, str) else None,
         id=about,
         cluster=str(trace) if trace is not None and trace != about else None,
@@ -174,18 +174,23 @@ def _id(row: Row, name: str, value: Any) -> str | int | None:
     return value
 
 
-def _value(row: Row) -> Any:
+def _said(row: Row) -> dict[str, Any]:
     """Return what a score says: a truth value, a word or a number; nothing where it is a note or a better answer.
 
     A data type that is none of today's is read by the value.
     """
-    kind, value = row.fields.get("dataType"), row.fields.get("value")
-    word = row.fields.get("stringValue")
+    kind, value, word = (row.fields.get(name) for name in ("dataType", "value", "stringValue"))
     if kind in PROSE:
-        return None
+        return {}
     if kind == "BOOLEAN":
         said = str(value if value is not None else word).strip().lower()
-        return True if said in TRUE else False if said in FALSE else str(value)
-    if kind == "CATEGORICAL":
-        return word if isinstance(word, str) and word.strip() else value_of(value)
-    return value_of(value, textual=row.textual)
+        return {"value": True if said in TRUE else False if said in FALSE else str(value)}
+    if kind == "CATEGORICAL" and isinstance(word, str) and word.strip():
+        return {"value": word}
+    said = value_of(value, textual=row.textual)
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return (
+        {"error": f"{one_line(str(said))[:80]} is not a number"}
+        if kind == "NUMERIC" and not is_number
+        else {"value": said}
+    )
