@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.alike import Alike, Answer
-from judgefixtures.imports.exports.cells import Value, object_of, opened, value_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import Value, object_of, opened, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError

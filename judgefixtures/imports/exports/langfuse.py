@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.cells import value_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import Export, Held, judged
+from judgefixtures.imports.exports.notation import value_of
 from judgefixtures.imports.exports.pages import objects, paged
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.alike import Alike, Answer
-from judgefixtures.imports.exports.cells import Value, object_of, opened, text_of, value_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import Value, object_of, opened, text_of, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -296,10 +296,8 @@ def _choices(told: Iterable[_Told]) -> Iterator[_Told]:
         question = first.more.get("question")
         texts = {f"response_{n}": each.more.get("response") for n, each in ((1, first), (2, last))}
         reason = (last if selected == 2 else first).reason or first.reason
-        if all(texts.values()):
-            pair = Answer(None, first.run.asked, [first.run.said, last.run.said])
-        else:
-            pair = Answer(group)
+        said = [first.run.said, last.run.said] if all(texts.values()) else None
+        pair = Answer(None, first.run.asked, said) if said else Answer(group)
         more = {"selected_response": selected, "question": question, **texts}
         yield replace(first, run=pair, value=None, reason=reason, more=more)
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.alike import Alike, Answer
-from judgefixtures.imports.exports.cells import object_of, text_of, value_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import object_of, text_of, value_of
 from judgefixtures.imports.exports.pages import objects, paged
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row

@@ -1,4 +1,4 @@
-"""Cells: what the text in a table's cell stands for, where a tool writes objects, numbers and truth values as text."""
+"""Notation: what the text in a cell stands for, where a table has objects, numbers and truth values as text."""
 
 from __future__ import annotations
 
