@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import shlex
@@ -12,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.importing import answers, importer
 from support.project import Project, in_pyproject, json_lines, read_rows
+from support.spoiled import spoiled, write
 
 from judgefixtures.imports import Request, import_log, summary
 from judgefixtures.imports.exports.held import Held, hold
 from judgefixtures.imports.exports.langfuse import Langfuse
+from judgefixtures.imports.opened import read_log
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -75,7 +78,7 @@ def take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Import a file of the data as `mine`; return what was done."""
     monkeypatch.chdir(tmp_path)
 
-    def taken(name: str, **more: Any) -> Any:
+    def taken(name: str | Path, **more: Any) -> Any:
         request = Request((HERE / name,), judge="mine", dataset="own", into=tmp_path / "cassettes")
         return import_log(replace(request, **more))
 
@@ -249,27 +252,17 @@ def test_values_that_do_not_fit_their_type_are_no_guess(score: dict[str, Any], t
     assert row.fields["judged"] == {"metric": "tone", "by": "judge", "id": "t1", **told}
 
 
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["{}", '{"a": 1}']),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-FIELDS = st.sampled_from(
-    [
-        *("name", "value", "stringValue", "dataType", "source", "traceId", "observationId", "sessionId", "subject"),
-        *("comment", "id", "scores", "observations", "input", "output", "body", "type", "batch", "data", "htmlPath"),
-    ]
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.dictionaries(FIELDS, ANY, max_size=9), max_size=3), st.sampled_from(["data", "batch", "scores", ""]))
-def test_anything_is_rows_or_one_error(rows: list[dict[str, Any]], listed: str) -> None:
-    """Whatever stands in the fields, a file is read, or refused with a sentence."""
-    held = Held(Path("log.json"), value={"id": "t1", listed: rows} if listed else rows)
-    Langfuse.claims(held)
-    try:
-        found = Langfuse.rows(held)
-    except JudgeFixturesError:
-        return
-    assert all(isinstance(row.fields["judged"]["metric"], str) for row in found)
+@pytest.mark.parametrize("name", [SENT[0], SENT[2], ANSWERED[1], ANSWERED[2], EXPORTED[0], EXPORTED[1]])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_whatever_stands_in_it_there_is_a_sentence(
+    data: st.DataObject, tmp_path: Path, take: Callable[..., Any], name: str
+) -> None:
+    """A file in which anything may be anything is read, or is an error of ours."""
+    lines = name.endswith("l")
+    held = read_rows(HERE / name)[:4] if lines else json.loads((HERE / name).read_text())
+    file = write(data.draw(spoiled(held)), tmp_path, lines=lines)
+    with contextlib.suppress(JudgeFixturesError):
+        rows = read_log(file, "langfuse").rows
+        assert all(isinstance(row.fields["judged"]["metric"], str) for row in rows)
+        take(file, metric="correct", allow=1.0, format="langfuse")

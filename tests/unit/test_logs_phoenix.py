@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import shlex
@@ -12,15 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.importing import answers, importer
 from support.project import Project, in_pyproject, json_lines, read_rows
+from support.spoiled import spoiled, write
 
 from judgefixtures.imports import Request, import_log, summary
 from judgefixtures.imports.exports import EXPORTS, export_of
 from judgefixtures.imports.exports.held import Held, hold
 from judgefixtures.imports.exports.phoenix import Phoenix
+from judgefixtures.imports.opened import read_log
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -48,7 +51,7 @@ def take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Import a file of the data as `mine`; return what was done."""
     monkeypatch.chdir(tmp_path)
 
-    def taken(name: str, **more: Any) -> Any:
+    def taken(name: str | Path, **more: Any) -> Any:
         request = Request((HERE / name,), judge="mine", dataset="own", into=tmp_path / "cassettes")
         return import_log(replace(request, **more))
 
@@ -328,36 +331,27 @@ def test_numbers_that_are_none_are_no_judgement() -> None:
     assert Phoenix.remarks(held) == ("without a judgement: 1 row of 'tone' in log.json",)
 
 
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["{'a': 1}", "{["]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-FIELDS = st.sampled_from(
+@pytest.mark.parametrize(
+    ("name", "metric"),
     [
-        *("annotator_kind", "name", "annotation_name", "result", "result.label", "label", "score", "explanation"),
-        *("metadata", "span_id", "context.span_id", "id", "example_id", "repetition_number", "annotations", "input"),
-        *("output", "error", "data", "tone_score", "tone_execution_details", "eval.tone.label", "execution_status"),
-        *(
-            "annotation_tone_error",
-            "annotation_tone_score",
-            "document_position",
-            "attributes.input.value",
-            "exceptions",
-        ),
-    ]
+        ("0.29-classify-alone.jsonl", None),
+        ("3.9-dataframe.jsonl", "correctness"),
+        ("3.9-dataframe.json", "correctness"),
+        ("20.26-annotations.jsonl", None),
+        ("20.26-rest.json", None),
+        ("20.26-experiment.json", None),
+    ],
 )
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.dictionaries(FIELDS, ANY, max_size=9), max_size=3), st.booleans())
-def test_anything_is_rows_or_one_error(rows: list[dict[str, Any]], as_page: bool) -> None:
-    """Whatever stands in the fields, a file is read, or refused with a sentence."""
-    held = Held(Path("log.json"), value={"data": rows} if as_page else rows)
-    Phoenix.claims(held)
-    try:
-        found = Phoenix.rows(held)
-        Phoenix.remarks(held)
-    except JudgeFixturesError:
-        return
-    assert all(isinstance(row.fields["judged"]["metric"], str) for row in found)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_whatever_stands_in_it_there_is_a_sentence(
+    data: st.DataObject, tmp_path: Path, take: Callable[..., Any], name: str, metric: str | None
+) -> None:
+    """A file in which anything may be anything is read, or is an error of ours."""
+    lines = name.endswith("l")
+    held = read_rows(HERE / name)[:4] if lines else json.loads((HERE / name).read_text())
+    file = write(data.draw(spoiled(held)), tmp_path, lines=lines)
+    with contextlib.suppress(JudgeFixturesError):
+        rows = read_log(file, "phoenix").rows
+        assert all(isinstance(row.fields["judged"]["metric"], str) for row in rows)
+        take(file, metric=metric, allow=1.0, format="phoenix")

@@ -8,14 +8,15 @@ whose name it does not say.
 from __future__ import annotations
 
 import ast
+import functools
+import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.alike import Alike, Answer
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.notation import object_of, text_of, value_of
@@ -80,8 +81,8 @@ class Phoenix(Export):
                 f"{held.file} has no judgement: no label, score or explanation. Export the annotations of spans, an "
                 "experiment, or the frame that evals returned."
             )
-        alike = Alike(_answer(each.row) for each in told if REPETITION in each.row.fields)
-        return [_judged(each, alike) for each in told]
+        runs = _Runs(each.row for each in told if REPETITION in each.row.fields)
+        return [_judged(each, runs) for each in told]
 
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
@@ -130,11 +131,15 @@ def _object(value: Any) -> Mapping[str, Any]:
     >>> _object("{'name': 'tone', 'score': None}")
     {'name': 'tone', 'score': None}
     """
-    found = object_of(value)
-    if found or not isinstance(value, str) or not value.startswith("{'") or len(value) > LONGEST:
-        return found
+    return _object_in(value) if isinstance(value, str) else object_of(value)
+
+
+@functools.lru_cache(maxsize=64)  # a row is looked at several times before the next one
+def _object_in(text: str) -> Mapping[str, Any]:
+    if not text.startswith("{'") or len(text) > LONGEST:
+        return object_of(text)
     try:
-        read = ast.literal_eval(value)
+        read = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}
@@ -265,7 +270,7 @@ def _error(error: Any, parts: Mapping[str, Any]) -> str | None:
 # --- one form for all ------------------------------------------------------------------------------------------
 
 
-def _judged(told: _Told, alike: Alike) -> Row:
+def _judged(told: _Told, runs: _Runs) -> Row:
     """Return a judgement in the form of every export."""
     row, fields = told.row, told.row.fields
     label, score = _said(told.label), _said(told.score, textual=row.textual)
@@ -281,7 +286,7 @@ def _judged(told: _Told, alike: Alike) -> Row:
         question=question_of(_shown(fields, QUESTIONS)),
         response=response_of(_shown(fields, RESPONSES)),
         model=_text(fields, MODEL),
-        **_place(told, alike),
+        **_place(told, runs),
     )
 
 
@@ -298,27 +303,46 @@ def _shown(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
     return _object(fields[found]) or text_of(fields[found])
 
 
-def _place(told: _Told, alike: Alike) -> dict[str, Any]:
-    """Return the id of what was judged; of an experiment's runs those that gave the same answer are one, repeated."""
-    row, fields = told.row, told.row.fields
+def _place(told: _Told, runs: _Runs) -> dict[str, Any]:
+    """Return the id of what was judged, and where several are of one thing the id of that."""
+    fields = told.row.fields
     if REPETITION in fields:
-        return alike.place(_answer(row), (told.metric, told.by))
-    name = _id(row, NOTED if "annotator_kind" in fields else IDS)
+        return runs.place(told)
+    name = _id(told.row, NOTED if "annotator_kind" in fields else IDS)
     position = fields.get("document_position")
     if name is None or _said(position) is None:
         return {"id": name}
     return {"id": f"{name}:{one_line(str(position))}", "cluster": str(name)}
 
 
-def _answer(row: Row) -> Answer:
-    """Return the answer of an experiment's run; that of a later repetition is another one, unless it says the same."""
-    name, number = _id(row, ("example_id",)), _said(row.fields.get(REPETITION))
-    later = name is not None and str(number) not in ("1", "None")
-    return Answer(
-        f"{name}~{number}" if later else None if name is None else str(name),
-        row.fields.get("input"),
-        row.fields.get("output"),
-    )
+class _Runs:
+    """The runs of an experiment: repetitions that gave the same answer are one example, judged again."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._said: dict[str, dict[str, str]] = {}  # by example, each answer with an id
+        self._judged: Counter[tuple[str, str, str]] = Counter()
+        for row in rows:
+            example, answer = self._answer(row)
+            if example is not None:
+                number = one_line(str(row.fields[REPETITION]))
+                others = self._said.setdefault(example, {})
+                others.setdefault(answer, f"{example}~{number}" if others else example)
+
+    @staticmethod
+    def _answer(row: Row) -> tuple[str | None, str]:
+        name = _id(row, ("example_id",))
+        return None if name is None else str(name), json.dumps(row.fields.get("output"), sort_keys=True, default=str)
+
+    def place(self, told: _Told) -> dict[str, Any]:
+        """Return the id of a run's answer, how often somebody has judged it before, and of which example it is."""
+        example, answer = self._answer(told.row)
+        if example is None:
+            return {}
+        others = self._said[example]
+        whose = (others[answer], told.metric, told.by)
+        self._judged[whose] += 1
+        cluster = example if len(others) > 1 else None
+        return {"id": others[answer], "repeat": self._judged[whose] - 1, "cluster": cluster}
 
 
 def _id(row: Row, names: Sequence[str]) -> str | int | None:
