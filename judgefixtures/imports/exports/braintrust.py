@@ -1,0 +1,248 @@
+"""Exports of Braintrust: rows of an experiment or of logs, with their spans or without, and what an Eval returned.
+
+A judgement is a score by its name. It stands in a span of its own, with its reason, or in the row of what was judged;
+who reads a download of rows alone cannot tell a person's score there from a judge's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from judgefixtures.imports.exports.alike import Alike, Answer
+from judgefixtures.imports.exports.chats import question_of, response_of
+from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import Value, object_of, opened, value_of
+from judgefixtures.numbers.statistics import several
+from judgefixtures.sources.parsing import Row
+from judgefixtures.words.errors import JudgeFixturesError
+
+LISTS = ("events", "data", "rows", "results")  # of a fetch, of BTQL, of a request, of an Eval
+MARKS = frozenset({"root_span_id", "span_id", "span_attributes", "span_parents", "_xact_id", "exc_info"})
+SUMMARY = frozenset({"project_name", "projectName", "experiment_name", "experimentName"})
+FLAT = "scores."  # how columns begin where scores were spread over them
+CELLS = ("input", "output", "metadata", "scores", "span_attributes", "span_parents")
+BY_TYPE: Mapping[str, By] = {"score": "judge", "review": "person"}  # of spans that hold a judgement of another one
+REASONS = ("rationale", "reason", "reasoning", "explanation")
+# What autoevals computes without asking a model what it thinks.
+CODE = frozenset(
+    {"EmbeddingSimilarity", "ExactMatch", "JSONDiff", "Levenshtein", "ListContains", "NumericDiff", "ValidJSON"}
+)
+
+
+class Braintrust(Export):
+    """A row is one score of one answer."""
+
+    name: ClassVar[str] = "braintrust"
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are scores as Braintrust has them, in rows that its service or its SDK made."""
+        value = held.value
+        summary = object_of(value.get("summary")) if isinstance(value, dict) else {}
+        if SUMMARY & summary.keys():
+            return isinstance(value.get("results"), list)
+        return any(_is_scored(each, textual=held.value is None) for each in _found(held))
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return a row per score; raises JudgeFixturesError naming the row."""
+        told = _Trees(_read(held)).judgements()
+        if not told:
+            raise JudgeFixturesError(
+                f"{held.file} has no scores: export an experiment, or logs that were scored, as rows with `scores`, "
+                "best with their spans (GET /v1/experiment/ID/fetch), which have the reasons."
+            )
+        alike = Alike(each.answer for each in told)
+        return [each.judged(alike) for each in told]
+
+    @classmethod
+    def remarks(cls, held: Held) -> tuple[str, ...]:
+        """Return how many traces nobody scored."""
+        trees = _Trees(_read(held))
+        traces = {trees.trace(row) for row in trees.rows}
+        without = len(traces - {trees.trace(each.row) for each in trees.judgements()})
+        return (f"without a score: {without} of {several(len(traces), 'trace')} in {held.file}",) if without else ()
+
+
+def _found(held: Held) -> Sequence[Any]:
+    """Return what a file lists; nothing where it lists nothing."""
+    value = held.value
+    if isinstance(value, dict):
+        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), [])
+    return value if isinstance(value, list) else [row.fields for row in held.rows]
+
+
+def _is_scored(fields: Any, *, textual: bool) -> bool:
+    if not isinstance(fields, Mapping):
+        return False
+    scores = fields.get("scores")
+    as_text = textual and isinstance(scores, str)
+    marked = bool(MARKS & fields.keys()) or (as_text and {"input", "output"} <= fields.keys())
+    flat = any(isinstance(name, str) and name.startswith(FLAT) for name in fields)
+    scores = object_of(scores) if as_text else scores
+    numbers = isinstance(scores, dict) and all(isinstance(each, int | float | None) for each in scores.values())
+    return marked and (bool(numbers and scores) or flat)
+
+
+def _read(held: Held) -> list[Row]:
+    """Return the rows with their cells opened; one that stands in the file again, unchanged, once."""
+    read: list[Row] = []
+    seen: dict[str, Row] = {}
+    for row in held.rows if held.value is None else held.numbered(_found(held)):
+        row = row._replace(fields=_opened(row.fields, textual=held.value is None))
+        name = row.fields.get("id")
+        before = seen.setdefault(name, row) if isinstance(name, str) else row
+        if before is row:
+            read.append(row)
+        elif before.fields != row.fields:
+            raise row.mistake(
+                f"a row before ({before.place}) has the id {name!r}, too, and says something else: export the "
+                "experiment once, as it is now."
+            )
+    return read
+
+
+def _opened(fields: Mapping[str, Any], *, textual: bool) -> Mapping[str, Any]:
+    """Return fields with the objects that a table has as text, and with scores that were spread over its columns."""
+    found = dict(fields)
+    if textual:
+        found |= {name: opened(found[name]) for name in CELLS if name in found}
+    flat = {name[len(FLAT) :]: value for name, value in fields.items() if name.startswith(FLAT) and value is not None}
+    return found | ({"scores": flat} if flat else {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A judgement: of which row's output, in which span where it has one of its own, whose, and what it says."""
+
+    row: Row
+    span: Row | None
+    metric: str
+    by: By
+    value: Value = None
+    error: str | None = None
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """The input and the output that were judged: what a scorer was given, or else what the row has."""
+        given = object_of(self.span.fields.get("input")) if self.span is not None else {}
+        return given if "output" in given else self.row.fields
+
+    @property
+    def answer(self) -> Answer:
+        """The answer that was judged. What was asked has a reference in it: with another one it is another question."""
+        name, shown = self.row.fields.get("id"), self.shown
+        asked = None if shown.get("input") is None else [shown["input"], shown.get("expected")]
+        return Answer(name if isinstance(name, str) and name.strip() else None, asked, shown.get("output"))
+
+    def judged(self, alike: Alike) -> Row:
+        """Return the row of a log: at the place of its span, with the fields of what was judged."""
+        span = self.span.fields if self.span is not None else {}
+        parts = [object_of(span.get("metadata")), object_of(span.get("output"))]
+        notes = [note for part in parts for note in (object_of(part.get(self.metric)), part)]
+        where = self.span or self.row
+        return judged(
+            where._replace(fields={**self.row.fields, "span": span} if span else self.row.fields),
+            metric=self.metric,
+            by=self.by,
+            value=self.value,
+            error=self.error,
+            reason=next((note[name] for note in notes for name in REASONS if isinstance(note.get(name), str)), None),
+            choice=next((note["choice"] for note in notes if isinstance(note.get("choice"), str)), None),
+            question=_text(self.shown.get("input"), question_of),
+            response=_text(self.shown.get("output"), response_of),
+            model=model if isinstance(model := object_of(self.row.fields.get("metadata")).get("model"), str) else None,
+            **alike.place(self.answer, (self.metric, self.by)),
+        )
+
+
+class _Trees:
+    """The rows of a file as the trees that they are: which span judges which."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._named = {row.fields["span_id"]: row for row in rows if isinstance(row.fields.get("span_id"), str)}
+        self._people = {name for row in rows if _by(row) == "person" for name in object_of(row.fields.get("scores"))}
+
+    def trace(self, row: Row) -> str:
+        """Return what all rows of a tree have in common."""
+        root = row.fields.get("root_span_id")
+        return root if isinstance(root, str) else row.place
+
+    def judgements(self) -> list[_Told]:
+        """Return what the rows say: first that which has a reason."""
+        told = [each for row in self.rows for each in self._said(row)]
+        spans: dict[tuple[str, str], list[Value]] = {}
+        for each in told:
+            if each.span is not None:
+                spans.setdefault((each.row.place, each.metric), []).append(each.value)
+        once = [
+            each for each in told if each.span or not _is_among(each.value, spans.get((each.row.place, each.metric)))
+        ]
+        return [*once, *self._failed(once)]
+
+    def _said(self, row: Row) -> Iterator[_Told]:
+        """Yield what a row says, of itself or of the span that it judges."""
+        by = _by(row)
+        about, span = (self._judged_by(row), row) if by else (row, None)
+        scores = object_of(row.fields.get("scores"))
+        for metric, score in scores.items():
+            whose: By = "person" if by == "person" or (by is None and metric in self._people) else _of_metric(metric)
+            value = value_of(score, textual=row.textual)
+            yield _Told(about, span, metric, whose, value, "its score is null" if value is None else None)
+        name = object_of(row.fields.get("span_attributes")).get("name")
+        if by == "judge" and not scores and row.fields.get("error") and isinstance(name, str):
+            yield _Told(about, span, name, _of_metric(name), error=_gist(row.fields["error"]))
+
+    def _judged_by(self, row: Row) -> Row:
+        """Return the span that a span judges: its parent, or itself where the file does not have that."""
+        parents = row.fields.get("span_parents")
+        first = parents[0] if isinstance(parents, list) and parents else row.fields.get("root_span_id")
+        return self._named.get(first, row) if isinstance(first, str) else row
+
+    def _failed(self, told: Sequence[_Told]) -> Iterator[_Told]:
+        """Yield what was to be judged and was not: a scorer failed, or there was no answer."""
+        metrics = sorted({each.metric for each in told if each.by == "judge"})
+        has = {(each.row.place, each.metric) for each in told}
+        scored = {self.trace(each.row) for each in told}
+        for row in self.rows:
+            failed = object_of(object_of(row.fields.get("metadata")).get("scorer_errors"))
+            for name, error in failed.items():
+                if (row.place, name) not in has:
+                    yield _Told(row, None, name, _of_metric(name), error=_gist(error))
+            error = row.fields.get("error")
+            if error and not failed and not row.fields.get("span_parents") and self.trace(row) not in scored:
+                yield from (_Told(row, None, name, "judge", error=_gist(error)) for name in metrics)
+
+
+def _by(row: Row) -> By | None:
+    """Return whose judgement a span is; None for a span that is none."""
+    kind = object_of(row.fields.get("span_attributes")).get("type")
+    return BY_TYPE.get(kind) if isinstance(kind, str) else None
+
+
+def _of_metric(name: str) -> By:
+    return "code" if name in CODE else "judge"
+
+
+def _is_among(value: Value, said: Sequence[Value] | None) -> bool:
+    """Tell whether a row repeats what spans say of it: the same score, or the mean of several."""
+    numbers = [float(each) for each in said or () if isinstance(each, int | float)]
+    if not numbers or not isinstance(value, int | float):
+        return bool(said) and value is None
+    return any(math.isclose(value, each, abs_tol=1e-9) for each in (*numbers, sum(numbers) / len(numbers)))
+
+
+def _text(value: Any, read: Callable[[Any], str | None]) -> str | None:
+    """Return a text as it is, and of anything else what is plainly one."""
+    return value if isinstance(value, str) else read(value)
+
+
+def _gist(error: Any) -> str:
+    """Return the line of a traceback that says what happened."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0] if lines else "error"
+    return (lines[-1] if lines and first.startswith("Traceback") else first)[:200]

@@ -1,0 +1,196 @@
+"""Exports of Langfuse: scores as its page and its API write them, alone or in their traces, and as an SDK sends them.
+
+A score says by its data type what its value is, and by its source whether a person gave it. What was judged stands in
+a trace, or in an observation of it; a file of scores alone has the ids of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from judgefixtures.imports.exports.chats import question_of, response_of
+from judgefixtures.imports.exports.held import Export, Held, judged
+from judgefixtures.imports.exports.notation import value_of
+from judgefixtures.imports.exports.pages import objects, paged
+from judgefixtures.sources.parsing import Row
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import one_line
+
+LISTS = ("data", "batch")
+TYPES = frozenset({"NUMERIC", "BOOLEAN", "CATEGORICAL", "TEXT", "CORRECTION"})
+SOURCES = frozenset({"API", "EVAL", "ANNOTATION"})
+SCORED = ("observationId", "traceId", "sessionId", "datasetRunId")  # what a score can be of: the narrowest counts
+PROSE = ("TEXT", "CORRECTION")  # a note, and a better answer: no judgement that could be counted
+SENT = "score-create"
+# Fields of a score that an SDK sends: nothing else is there to tell one by where its data type was left to the service.
+SENDS = frozenset(
+    {"id", "name", "value", "comment", "metadata", "environment", "queueId", "configId", "timestamp", *SCORED}
+)
+TRUE, FALSE = frozenset({"1", "1.0", "true"}), frozenset({"0", "0.0", "false"})
+
+
+class Langfuse(Export):
+    """A row is one score."""
+
+    name: ClassVar[str] = "langfuse"
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are scores, events that make some, or traces with theirs."""
+        return any(_is_score(each) or _is_event(each) or _is_trace(each) for each in objects(held, LISTS))
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return a row per score; raises JudgeFixturesError naming the row."""
+        rows = paged(held, LISTS)
+        shown = _Shown(rows)
+        found = [each for row in rows for each in _scores(row)]
+        if not found:
+            raise JudgeFixturesError(
+                f"{held.file} holds no scores: a list of traces has their ids alone. Fetch each trace (GET "
+                "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
+            )
+        return [_judged(each, shown) for each in found]
+
+
+def _is_score(fields: Mapping[str, Any]) -> bool:
+    if not isinstance(fields.get("name"), str) or not {"value", "stringValue"} & fields.keys():
+        return False
+    of = {*SCORED, "subject"} & fields.keys()
+    kind, source = fields.get("dataType"), fields.get("source")
+    named = (isinstance(kind, str) and kind in TYPES) or (isinstance(source, str) and source in SOURCES)
+    return bool(of) and (named or fields.keys() <= SENDS)
+
+
+def _is_event(fields: Mapping[str, Any]) -> bool:
+    return fields.get("type") == SENT and isinstance(fields.get("body"), dict)
+
+
+def _is_trace(fields: Mapping[str, Any]) -> bool:
+    held = fields.get("scores")
+    if not isinstance(held, list):
+        return False
+    return "htmlPath" in fields or any(isinstance(each, dict) and _is_score(each) for each in held)
+
+
+def _scores(row: Row) -> Iterator[Row]:
+    """Yield the scores that a row is, or holds; none of a trace that nobody scored, and of any other event."""
+    fields = row.fields
+    if _is_event(fields):
+        yield row._replace(fields=fields["body"])
+    elif isinstance(fields.get("scores"), list):
+        trace = {name: value for name, value in fields.items() if name not in ("scores", "observations")}
+        for number, score in enumerate(fields["scores"], 1):
+            if isinstance(score, dict):
+                place = f", score {number}"
+                told = {"traceId": fields.get("id"), **score, "trace": trace}
+                yield Row(told, row.where + place, row.place + place)
+    elif not isinstance(fields.get("body"), dict):
+        yield row
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What was asked and answered in a trace, or in an observation, and by which model."""
+
+    question: str | None = None
+    response: str | None = None
+    model: str | None = None
+
+    def over(self, other: _Text) -> _Text:
+        """Return what this says, and of what it does not say what another one says: an event updates one before."""
+        return _Text(self.question or other.question, self.response or other.response, self.model or other.model)
+
+
+class _Shown:
+    """What was asked and answered, by the ids of traces and observations, where a file has it."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._of: dict[str, _Text] = {}
+        for row in rows:
+            event = row.fields.get("body")
+            self._keep(event if isinstance(event, dict) else row.fields)
+            held = row.fields.get("observations")
+            for each in held if isinstance(held, list) else ():
+                self._keep(each)
+
+    def _keep(self, fields: Any) -> None:
+        name = fields.get("id") if isinstance(fields, dict) else None
+        if not isinstance(name, str) or not {"input", "output"} & fields.keys():
+            return
+        model = fields.get("model")
+        text = _Text(
+            question_of(fields.get("input")),
+            response_of(fields.get("output")),
+            model if isinstance(model, str) else None,
+        )
+        self._of[name] = text.over(self._of.get(name, _Text()))
+
+    def of(self, name: str | int | None) -> _Text:
+        """Return what stands there; nothing of what is not in the file."""
+        return self._of.get(str(name), _Text())
+
+
+def _judged(row: Row, shown: _Shown) -> Row:
+    """Return a score in the form of every export."""
+    fields = row.fields
+    name, comment = fields.get("name"), fields.get("comment")
+    if not isinstance(name, str) or not name.strip():
+        raise row.mistake("a score without a name. Export the scores again, with all of their columns.")
+    about, trace = _about(row)
+    text = shown.of(about)
+    return judged(
+        row,
+        metric=name,
+        by="person" if fields.get("source") == "ANNOTATION" else "judge",
+        **_said(row),
+        reason=comment if isinstance(comment, str) else None,
+        id=about,
+        cluster=str(trace) if trace is not None and trace != about else None,
+        question=text.question,
+        response=text.response,
+        model=text.model,
+    )
+
+
+def _about(row: Row) -> tuple[str | int | None, str | int | None]:
+    """Return the id of what a score is of, and that of the trace in which it stands."""
+    subject = row.fields.get("subject")
+    if isinstance(subject, dict):
+        about, trace = (_id(row, f"subject.{name}", subject.get(name)) for name in ("id", "traceId"))
+        return about, trace
+    ids = {name: _id(row, name, row.fields.get(name)) for name in SCORED}
+    return next((value for value in ids.values() if value is not None), None), ids["traceId"]
+
+
+def _id(row: Row, name: str, value: Any) -> str | int | None:
+    """Return an id, None for an empty one; raises JudgeFixturesError for what is neither a text nor a whole number."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise row.mistake(f"{name} must be a text or a whole number, got {one_line(repr(value))[:80]}.")
+    return value
+
+
+def _said(row: Row) -> dict[str, Any]:
+    """Return what a score says: a truth value, a word or a number; nothing where it is a note or a better answer.
+
+    A data type that is none of today's is read by the value.
+    """
+    kind, value, word = (row.fields.get(name) for name in ("dataType", "value", "stringValue"))
+    if kind in PROSE:
+        return {}
+    if kind == "BOOLEAN":
+        said = str(value if value is not None else word).strip().lower()
+        return {"value": True if said in TRUE else False if said in FALSE else str(value)}
+    if kind == "CATEGORICAL" and isinstance(word, str) and word.strip():
+        return {"value": word}
+    said = value_of(value, textual=row.textual)
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return (
+        {"error": f"{one_line(str(said))[:80]} is not a number"}
+        if kind == "NUMERIC" and not is_number
+        else {"value": said}
+    )

@@ -1,0 +1,69 @@
+"""Notation: what the text in a cell stands for, where a table has objects, numbers and truth values as text."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from judgefixtures.words.texts import one_line
+
+Value: TypeAlias = bool | float | str | None  # a judgement
+
+LONGEST_NUMBER = 40  # characters
+REPR = ("{'", "[{'")  # how an object begins as Python writes it
+LONGEST = 200  # characters of what is no judgement
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+def opened(value: Any) -> Any:
+    """Return the object or the list that a text is as JSON; any other value as it is.
+
+    >>> opened('{"a": 1}'), opened("{a}"), opened(None)
+    ({'a': 1}, '{a}', None)
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, dict | list) else value
+
+
+def object_of(value: Any) -> Mapping[str, Any]:
+    """Return an object, or one that a text is as JSON; an empty one for anything else."""
+    found = opened(value)
+    return found if isinstance(found, dict) else {}
+
+
+def value_of(value: Any, *, textual: bool = False) -> Value:
+    """Return a judgement as a truth value, a number or a word, of a table's texts, too; what is none of these, as text.
+
+    >>> value_of("0.5", textual=True), value_of("False", textual=True), value_of("0.5"), value_of(float("nan"))
+    (0.5, False, '0.5', 'nan')
+    """
+    if isinstance(value, str):
+        return None if not value.strip() else _of_text(value.strip()) if textual else value
+    if isinstance(value, list | dict):
+        return one_line(json.dumps(value))[:LONGEST]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _of_text(text: str) -> bool | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return float(text) if len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text) else text
+
+
+def text_of(cell: Any) -> Any:
+    """Return what a cell holds; None where it is an object as Python writes it, which is no text that was shown.
+
+    >>> text_of("So."), text_of("{'role': 'assistant'}")
+    ('So.', None)
+    """
+    found = opened(cell)
+    return None if isinstance(found, str) and found.startswith(REPR) else found

@@ -1,0 +1,357 @@
+"""Exports of Arize Phoenix: frames of its evals, annotations of spans, traces and sessions, and experiments.
+
+A judgement is a label, a score and an explanation under a name. Four forms are told apart here: an annotation by
+itself, an experiment's run with its annotations, a frame with columns for each name, and a frame of one evaluator,
+whose name it does not say.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from judgefixtures.imports.exports.chats import question_of, response_of
+from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import object_of, text_of, value_of
+from judgefixtures.imports.exports.pages import objects, paged
+from judgefixtures.numbers.statistics import several
+from judgefixtures.sources.parsing import Row
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import one_line, quote_names
+
+BY_KIND: Mapping[str, By] = {"llm": "judge", "human": "person", "code": "code", "heuristic": "code"}
+# What was judged, by the names of spans, of evals' templates and of experiments.
+NOTED = ("span_id", "context.span_id", "trace_id", "session_id")  # what an annotation is of
+IDS = ("context.span_id", "span_id", "id", "example_id", "index", "__index_level_0__", "Unnamed: 0")  # in a frame
+QUESTIONS = ("attributes.input.value", "input", "question", "query")
+RESPONSES = ("attributes.output.value", "output", "answer", "response")
+REPETITION = "repetition_number"  # of an experiment's run
+MODEL = "attributes.llm.model_name"
+SCORE, DETAILS = "_score", "_execution_details"  # how columns of evals 2 and later end
+PART = re.compile(r"(?:eval\.|annotation_)(.+)[._](label|score|explanation)")  # of spans, and of experiments' CSV
+PARTS = ("label", "score", "explanation")
+STATUS = "execution_status"
+ENDED = "COMPLETED"  # how an execution's status begins where it has a result
+LONGEST = 100_000  # characters of an object as Python writes it
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A judgement: in which row, under which name, whose, and what it says."""
+
+    row: Row
+    metric: str
+    by: By
+    label: Any = None
+    score: Any = None
+    explanation: Any = None
+    error: str | None = None
+    direction: str | None = None  # minimize where a low score is a good one
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nobody judged: a frame has a place for every name in every row."""
+        return self.error is None and all(_said(each) is None for each in (self.label, self.score, self.explanation))
+
+
+class Phoenix(Export):
+    """A row is one judgement."""
+
+    name: ClassVar[str] = "phoenix"
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are annotations, experiments' runs or frames of evals."""
+        found = _records(held.value)
+        return any(_form(each) is not None for each in (objects(held) if found is None else found))
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return a row per judgement; raises JudgeFixturesError naming the row."""
+        told = [each for each in _told(held) if not each.is_empty]
+        if not told:
+            raise JudgeFixturesError(
+                f"{held.file} has no judgement: no label, score or explanation. Export the annotations of spans, an "
+                "experiment, or the frame that evals returned."
+            )
+        runs = _Runs(each.row for each in told if REPETITION in each.row.fields)
+        return [_judged(each, runs) for each in told]
+
+    @classmethod
+    def remarks(cls, held: Held) -> tuple[str, ...]:
+        """Return how many rows nobody judged, and of which judges a low score is good."""
+        said, told = [], list(_told(held))
+        empty = Counter(each.metric for each in told if each.is_empty)
+        for metric, count in sorted(empty.items()):
+            said.append(f"without a judgement: {several(count, 'row')} of {one_line(metric)!r} in {held.file}")
+        if low := sorted({each.metric for each in told if each.direction == "minimize"}):
+            said.append(
+                f"take care: of {quote_names(low)} low scores are good ones (direction: minimize in {held.file}): "
+                'name the good word first, with labels = ["...", "..."] in the judge\'s table'
+            )
+        return tuple(said)
+
+
+# --- which form a row has --------------------------------------------------------------------------------------
+
+
+def _form(fields: Mapping[str, Any]) -> Callable[[Row], Iterator[_Told]] | None:
+    """Return what reads a row; None for one that has no mark of Phoenix."""
+    if isinstance(fields.get("annotator_kind"), str) and {"name", "annotation_name"} & fields.keys():
+        return _of_annotation
+    of_run = {"example_id", REPETITION} <= fields.keys()
+    if of_run and isinstance(fields.get("annotations"), list):
+        return _of_run
+    if any(_is_wide(name, value, of_run) for name, value in fields.items()):
+        return _of_columns
+    if "label" in fields and (STATUS in fields or "context.span_id" in fields):
+        return _of_label
+    return None
+
+
+def _is_wide(name: str, value: Any, of_run: bool) -> bool:
+    """Tell whether a column is of one evaluator among several: its part, or its score as an object."""
+    if PART.fullmatch(name):
+        return of_run or name.startswith("eval.")
+    if name.endswith(DETAILS):
+        return "status" in _object(value)
+    return name.endswith(SCORE) and {"name", "metadata"} <= _object(value).keys()
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Return an object, or one that a text is, as JSON or as Python writes it; an empty one for anything else.
+
+    >>> _object("{'name': 'tone', 'score': None}")
+    {'name': 'tone', 'score': None}
+    """
+    return _object_in(value) if isinstance(value, str) else object_of(value)
+
+
+@functools.lru_cache(maxsize=64)  # a row is looked at several times before the next one
+def _object_in(text: str) -> Mapping[str, Any]:
+    if not text.startswith("{'") or len(text) > LONGEST:
+        return object_of(text)
+    try:
+        read = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _records(value: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a frame that pandas wrote as a map of columns; None for any other value."""
+    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
+        return None
+    first = next(iter(value.values())).keys()
+    if not first or any(each.keys() != first for each in value.values()):
+        return None
+    return [{"index": key, **{name: column[key] for name, column in value.items()}} for key in first]
+
+
+def _told(held: Held) -> Iterator[_Told]:
+    records = _records(held.value)
+    for row in paged(held) if records is None else held.numbered(records):
+        form = _form(row.fields) or _of_columns_or_label(row.fields)
+        if form is None:
+            raise row.mistake(
+                "no judgement of Phoenix: it has neither an annotator_kind nor a label or a score, nor columns such as "
+                f"NAME_score; it has {quote_names(row.fields)}."
+            )
+        yield from form(row)
+
+
+def _of_columns_or_label(fields: Mapping[str, Any]) -> Callable[[Row], Iterator[_Told]] | None:
+    """Return what reads a row of a file that is said to be Phoenix's, or of which others are."""
+    if any(name.endswith((SCORE, DETAILS)) or PART.fullmatch(name) for name in fields):
+        return _of_columns
+    return _of_label if {"label", "score"} & fields.keys() else None
+
+
+# --- what each form says ---------------------------------------------------------------------------------------
+
+
+def _of_annotation(row: Row) -> Iterator[_Told]:
+    """Yield an annotation, its result in an object or spread over columns."""
+    fields = row.fields
+    name = fields.get("name") if isinstance(fields.get("name"), str) else fields.get("annotation_name")
+    result = _object(fields.get("result"))
+    parts = {part: result.get(part, fields.get(f"result.{part}", fields.get(part))) for part in PARTS}
+    notes = _object(fields.get("metadata"))
+    yield _Told(row, _named(row, name), _by(fields.get("annotator_kind")), **parts, direction=_text(notes, "direction"))
+
+
+def _of_run(row: Row) -> Iterator[_Told]:
+    """Yield the annotations of an experiment's run."""
+    kept = {name: value for name, value in row.fields.items() if name != "annotations"}
+    for number, each in enumerate(row.fields["annotations"], 1):
+        place = f", annotation {number}"
+        item = Row({**kept, "annotation": each}, row.where + place, row.place + place)
+        if not isinstance(each, dict):
+            raise item.mistake(f"a JSON {type(each).__name__} where an object is wanted.")
+        parts = {part: each.get(part) for part in PARTS}
+        notes = _object(each.get("metadata"))
+        error = _error(each.get("error") or row.fields.get("error"), parts)
+        by = _by(each.get("annotator_kind"))
+        yield _Told(item, _named(item, each.get("name")), by, **parts, error=error, direction=_text(notes, "direction"))
+
+
+def _of_columns(row: Row) -> Iterator[_Told]:
+    """Yield what a frame says under each name, in parts of columns, or in a column of scores as objects."""
+    fields = row.fields
+    spread: dict[str, dict[str, Any]] = {}
+    whole: dict[str, Mapping[str, Any]] = {}
+    for column, value in fields.items():
+        if found := PART.fullmatch(column):
+            spread.setdefault(found[1], {})[found[2]] = value
+        elif column.endswith(DETAILS):
+            if _failure(_object(value)):
+                whole.setdefault(column.removesuffix(DETAILS), {})
+        elif column.endswith(SCORE) and (_object(value) or _said(value) is None):
+            whole[column.removesuffix(SCORE)] = _object(value)
+        elif column.endswith(SCORE) and isinstance(value, str) and value.startswith("{"):
+            raise row.mistake(
+                f"{column} is an object that cannot be read ({one_line(value)[:60]}...): write the frame as JSON lines "
+                '(frame.to_json(FILE, orient="records", lines=True)).'
+            )
+    for name, parts in spread.items():
+        by, error = (fields.get(f"annotation_{name}_{part}") for part in ("annotator_kind", "error"))
+        yield _Told(row, name, _by(by), **parts, error=_error(error, parts))
+    for name, score in whole.items():
+        parts = {part: score.get(part) for part in PARTS}
+        error = _error(_failure(_object(fields.get(name + DETAILS))), parts)
+        by = _by(score.get("kind", score.get("source")))
+        yield _Told(row, name, by, **parts, error=error, direction=_text(score, "direction"))
+
+
+def _of_label(row: Row) -> Iterator[_Told]:
+    """Yield what the frame of one evaluator says."""
+    parts = {part: row.fields.get(part) for part in PARTS}
+    yield _Told(row, "label", "judge", **parts, error=_error(_failure(row.fields, STATUS), parts))
+
+
+def _named(row: Row, name: Any) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise row.mistake("an annotation without a name. Export the annotations again, with all of their columns.")
+    return name
+
+
+def _by(kind: Any) -> By:
+    return BY_KIND.get(kind.lower(), "judge") if isinstance(kind, str) else "judge"
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _failure(fields: Mapping[str, Any], name: str = "status") -> str | None:
+    """Return why an execution has no result, None where it ended well."""
+    status, exceptions = fields.get(name), fields.get("exceptions")
+    if not isinstance(status, str) or status.startswith(ENDED):
+        return None
+    said = exceptions[-1] if isinstance(exceptions, list) and exceptions else exceptions
+    return f"{status}: {said}" if isinstance(said, str) and said.strip("[] ") else status
+
+
+def _error(error: Any, parts: Mapping[str, Any]) -> str | None:
+    """Return why nobody judged, None where somebody did after all."""
+    if _said(error) is None or any(_said(parts.get(part)) is not None for part in ("label", "score")):
+        return None
+    return one_line(str(error))[:200]
+
+
+# --- one form for all ------------------------------------------------------------------------------------------
+
+
+def _judged(told: _Told, runs: _Runs) -> Row:
+    """Return a judgement in the form of every export."""
+    row, fields = told.row, told.row.fields
+    label, score = _said(told.label), _said(told.score, textual=row.textual)
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    return judged(
+        row,
+        metric=told.metric,
+        by=told.by,
+        passed=score if label is None and not is_number else label,
+        score=score if is_number else None,
+        reason=told.explanation if isinstance(told.explanation, str) else None,
+        error=told.error,
+        question=question_of(_shown(fields, QUESTIONS)),
+        response=response_of(_shown(fields, RESPONSES)),
+        model=_text(fields, MODEL),
+        **_place(told, runs),
+    )
+
+
+def _said(value: Any, *, textual: bool = False) -> Any:
+    """Return a judgement as a truth value, a number or a word; nothing of what pandas has where nothing is."""
+    return None if isinstance(value, float) and math.isnan(value) else value_of(value, textual=textual)
+
+
+def _shown(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return what was asked, or answered; what evals 0 calls a response beside its status is the judge's own."""
+    found = next((name for name in names if _said(fields.get(name)) is not None), None)
+    if found is None or (found == "response" and STATUS in fields):
+        return None
+    return _object(fields[found]) or text_of(fields[found])
+
+
+def _place(told: _Told, runs: _Runs) -> dict[str, Any]:
+    """Return the id of what was judged, and where several are of one thing the id of that."""
+    fields = told.row.fields
+    if REPETITION in fields:
+        return runs.place(told)
+    name = _id(told.row, NOTED if "annotator_kind" in fields else IDS)
+    position = fields.get("document_position")
+    if name is None or _said(position) is None:
+        return {"id": name}
+    return {"id": f"{name}:{one_line(str(position))}", "cluster": str(name)}
+
+
+class _Runs:
+    """The runs of an experiment: repetitions that gave the same answer are one example, judged again."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._said: dict[str, dict[str, str]] = {}  # by example, each answer with an id
+        self._judged: Counter[tuple[str, str, str]] = Counter()
+        for row in rows:
+            example, answer = self._answer(row)
+            if example is not None:
+                number = one_line(str(row.fields[REPETITION]))
+                others = self._said.setdefault(example, {})
+                others.setdefault(answer, f"{example}~{number}" if others else example)
+
+    @staticmethod
+    def _answer(row: Row) -> tuple[str | None, str]:
+        name = _id(row, ("example_id",))
+        return None if name is None else str(name), json.dumps(row.fields.get("output"), sort_keys=True, default=str)
+
+    def place(self, told: _Told) -> dict[str, Any]:
+        """Return the id of a run's answer, how often somebody has judged it before, and of which example it is."""
+        example, answer = self._answer(told.row)
+        if example is None:
+            return {}
+        others = self._said[example]
+        whose = (others[answer], told.metric, told.by)
+        self._judged[whose] += 1
+        cluster = example if len(others) > 1 else None
+        return {"id": others[answer], "repeat": self._judged[whose] - 1, "cluster": cluster}
+
+
+def _id(row: Row, names: Sequence[str]) -> str | int | None:
+    """Return the first id that a row has; raises JudgeFixturesError for what is neither a text nor a whole number."""
+    for name in names:
+        value = row.fields.get(name)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            continue
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise row.mistake(f"{name} must be a text or a whole number, got {one_line(repr(value))[:80]}.")
+        return value
+    return None
