@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.alike import Alike, Answer
+from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.notation import Value, object_of, opened, text_of, value_of
@@ -52,8 +52,18 @@ class Langsmith(Export):
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many rows nobody said anything of."""
         rows = _read(held)
-        without = sum(not any(_said(row)) for row in rows)
+        without = sum(not _has_feedback(row.fields) for row in rows)
         return (f"without feedback: {without} of {several(len(rows), 'row')} in {held.file}",) if without else ()
+
+
+def _has_feedback(fields: Mapping[str, Any]) -> bool:
+    """Tell whether anything was said of a row's run, or of one of its runs."""
+    results = object_of(fields.get("evaluation_results") or fields.get("evaluationResults"))
+    if results:
+        return bool(results.get("results") or any(_is_flat(name) for name in results))
+    listed = fields.get("runs")
+    runs = listed if isinstance(listed, list) else [fields]
+    return any(bool(run.get("feedback_stats", True)) for run in runs if isinstance(run, Mapping))
 
 
 def _read(held: Held) -> list[Row]:
@@ -252,7 +262,7 @@ def _source(value: Any) -> str | None:
 def _answer(run: Mapping[str, Any], example: Mapping[str, Any]) -> Answer:
     """Return whose answer to what a run is: of the same example, or else of the same input."""
     asked = example.get("id") or run.get("reference_example_id") or run.get("inputs")
-    return Answer(_name(run.get("id")), asked, run.get("outputs"))
+    return answer_of(_name(run.get("id")), asked, run.get("outputs"))
 
 
 def _texts(run: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,8 +306,8 @@ def _choices(told: Iterable[_Told]) -> Iterator[_Told]:
         question = first.more.get("question")
         texts = {f"response_{n}": each.more.get("response") for n, each in ((1, first), (2, last))}
         reason = (last if selected == 2 else first).reason or first.reason
-        said = [first.run.said, last.run.said] if all(texts.values()) else None
-        pair = Answer(None, first.run.asked, said) if said else Answer(group)
+        said = (first.run.said or b"") + (last.run.said or b"")
+        pair = Answer(None, first.run.asked, said) if all(texts.values()) else Answer(group)
         more = {"selected_response": selected, "question": question, **texts}
         yield replace(first, run=pair, value=None, reason=reason, more=more)
 
