@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import Value, object_of, opened, value_of
+from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -205,7 +205,7 @@ class _Trees:
         """Yield what a row says, of itself or of the span that it judges."""
         by = _by(row)
         about, span = (self._judged_by(row), row) if by else (row, None)
-        scores = object_of(row.fields.get("scores"))
+        scores = object_in(row, "scores", row.fields.get("scores"))
         for metric, score in scores.items():
             whose: By = "person" if by == "person" or (by is None and metric in self._people) else _of_metric(metric)
             value = value_of(score, textual=row.textual)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import Value, object_of, opened, text_of, value_of
+from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, text_of, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -151,9 +151,10 @@ def _of_result(row: Row) -> Iterator[_Told]:
     """Yield the judgements of a row of an experiment's results."""
     run, example = object_of(row.fields.get("run")), object_of(row.fields.get("example"))
     results = row.fields.get("evaluation_results") or row.fields.get("evaluationResults")
-    for said in object_of(results)["results"]:
-        if isinstance(said, Mapping):
-            yield replace(_of_one(row, _answer(run, example), said), more=_texts(run, example))
+    answer, texts = _answer(run, example), _texts(run, example)
+    for number, said in enumerate(object_of(results)["results"]):
+        told = _of_one(row, answer, object_in(row, f"evaluation_results.results.{number}", said))
+        yield replace(told, more=texts)
 
 
 def _of_table(row: Row) -> Iterator[_Told]:
@@ -180,14 +181,15 @@ def _of_stats(row: Row) -> Iterator[_Told]:
 
 def _of_example(row: Row) -> Iterator[_Told]:
     """Yield what is said of the runs of an example."""
-    for run in row.fields["runs"]:
-        if isinstance(run, Mapping):
-            yield from _of_run(row._replace(fields={**row.fields, "run": run}), run, row.fields)
+    for number, run in enumerate(row.fields["runs"]):
+        run = object_in(row, f"runs.{number}", run)
+        yield from _of_run(row._replace(fields={**row.fields, "run": run}), run, row.fields)
 
 
 def _of_run(row: Row, run: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[_Told]:
-    for metric, stats in object_of(run.get("feedback_stats")).items():
-        stats = object_of(stats)
+    answer, texts = _answer(run, example), _texts(run, example)
+    for metric, stats in object_in(row, "feedback_stats", run.get("feedback_stats")).items():
+        stats = object_in(row, f"feedback_stats.{metric}", stats)
         words, comments, sources = (opened(stats.get(name)) for name in ("values", "comments", "sources"))
         number, value, error = stats.get("n"), value_of(stats.get("avg")), None
         if number != 1:
@@ -196,23 +198,22 @@ def _of_run(row: Row, run: Mapping[str, Any], example: Mapping[str, Any]) -> Ite
             value = value_of(next(iter(words)))
         yield _Told(
             row,
-            _answer(run, example),
-            str(metric),
+            answer,
+            metric,
             by="person" if number == 1 and _source(sources) == "app" else "judge",
             value=value,
             reason=_name(comments[0]) if number == 1 and isinstance(comments, list) and len(comments) == 1 else None,
             error=error or (UNSAID if value is None else None),
-            more=_texts(run, example),
+            more=texts,
         )
 
 
 def _of_comparison(row: Row) -> Iterator[_Told]:
     """Yield the choices of a row of evaluate_comparative, a feedback on each of its runs."""
     results, example = object_of(row.fields["evaluation_results"]), object_of(row.fields["example"])
-    runs = [run for run in results["runs"] if isinstance(run, Mapping)]
-    for name, said in results.items():
-        if not _is_flat(name) or not isinstance(said, Mapping):
-            continue
+    runs = [object_in(row, f"evaluation_results.runs.{number}", run) for number, run in enumerate(results["runs"])]
+    for name in filter(_is_flat, results):
+        said = object_in(row, f"evaluation_results.{name}", results[name])
         for run in runs:
             score, comment = (_of_run_id(said.get(each), run.get("id")) for each in ("scores", "comment"))
             told = _of_one(row, _answer(run, example), {"key": said.get("key"), "score": score, "comment": comment})
