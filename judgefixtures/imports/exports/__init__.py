@@ -12,12 +12,14 @@ from types import MappingProxyType
 from judgefixtures.imports.exports.deepeval import Deepeval
 from judgefixtures.imports.exports.held import Export, Held
 from judgefixtures.imports.exports.inspect import Inspect
+from judgefixtures.imports.exports.mlflow import MLflow
+from judgefixtures.imports.exports.otel import OpenTelemetry
 from judgefixtures.imports.exports.promptfoo import Promptfoo
 from judgefixtures.imports.exports.unmarked import Plain
 
 # In the order in which they are asked whether a file is theirs: any is plain.
 EXPORTS: Mapping[str, type[Export]] = MappingProxyType(
-    {each.name: each for each in (Inspect, Promptfoo, Deepeval, Plain)}
+    {each.name: each for each in (Inspect, Promptfoo, Deepeval, MLflow, OpenTelemetry, Plain)}
 )
 
 
