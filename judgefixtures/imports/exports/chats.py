@@ -45,7 +45,7 @@ def _text(value: Any, roles: frozenset[str], names: Sequence[str], depth: int = 
         return value if value.strip() else None
     if depth < DEEPEST and isinstance(value, list):
         return _of_list(value, roles, names, depth)
-    if depth < DEEPEST and isinstance(value, Mapping):
+    if depth < DEEPEST and isinstance(value, dict):
         return _of_object(value, roles, names, depth)
     return None
 
@@ -82,7 +82,7 @@ def _of_object(value: Mapping[str, Any], roles: frozenset[str], names: Sequence[
         return _content(value) if role in roles else None
     for key in TURNS:
         if isinstance(value.get(key), list) and value[key]:
-            turns = [each.get("message", each) if isinstance(each, Mapping) else each for each in value[key]]
+            turns = [each.get("message", each) if isinstance(each, dict) else each for each in value[key]]
             return _text(turns, roles, names, depth + 1)
     named = next((value[name] for name in names if name in value), None)
     if named is not None or len(value) == 1:
@@ -93,7 +93,7 @@ def _of_object(value: Mapping[str, Any], roles: frozenset[str], names: Sequence[
 
 def _role(message: Any) -> str:
     """Return who speaks in a message, empty for anything else."""
-    if not isinstance(message, Mapping) or not {"content", "parts"} & message.keys():
+    if not isinstance(message, dict) or not {"content", "parts"} & message.keys():
         return ""
     role = message.get("role") or message.get("type")
     return role.lower() if isinstance(role, str) else ""
@@ -109,6 +109,6 @@ def _content(message: Mapping[str, Any]) -> str | None:
 
 
 def _part(part: Any) -> str | None:
-    if isinstance(part, Mapping) and part.get("type", "text") in ("text", "input_text", "output_text"):
+    if isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
         part = next((part[name] for name in ("text", "content") if name in part), None)
     return part if isinstance(part, str) else None

@@ -25,7 +25,8 @@ from judgefixtures.words.texts import one_line
 
 SCORED = re.compile(r"(.+)/v\d+/score")  # a metric's column in a table of mlflow.evaluate
 VALUED = re.compile(r"(.+)/value")  # and in one of mlflow.genai.evaluate
-STRUCTURED = ("inputs", "request", "tags", "trace_metadata", "expectations")  # columns that CSV has as texts
+STRUCTURED = ("inputs", "request", "tags", "expectations")  # columns that CSV has as texts
+LONG = frozenset({"assessments", "trace", "trace_metadata", "spans", "data"})
 EXPECTED = frozenset({"expected_response", "expected_facts", "guidelines", "expected_retrieved_context"})
 WHOSE: Mapping[str, By] = {"HUMAN": "person", "CODE": "code"}
 RUN, DIGEST, CHUNK = "mlflow.assessment.sourceRunId", "mlflow.assessment.scorerDigest", "chunk_index"
@@ -101,7 +102,7 @@ class Assessment:
     def error(self) -> str | None:
         """Why nothing was said."""
         for error in (lookup(self.fields, "feedback.error"), self.fields.get("error")):
-            if isinstance(error, Mapping):
+            if isinstance(error, dict):
                 said = [error.get(key) for key in ("error_code", "error_message")]
                 return _short(": ".join(each for each in said if isinstance(each, str)) or "error")
             if isinstance(error, str) and error:
@@ -112,24 +113,24 @@ class Assessment:
     def value(self) -> Any:
         """What was said, or what a person expects, as a truth value, a number, a text, or nothing of these."""
         held = self.fields.get("feedback")
-        if not isinstance(held, Mapping):
+        if not isinstance(held, dict):
             held = self.fields.get("expectation")
-        value = held.get("value") if isinstance(held, Mapping) else None
+        value = held.get("value") if isinstance(held, dict) else None
         # An object of messages: {"string_value": "yes"}
-        if isinstance(value, Mapping) and len(value) == 1 and next(iter(value)).endswith(("_value", "Value")):
+        if isinstance(value, dict) and len(value) == 1 and next(iter(value)).endswith(("_value", "Value")):
             value = next(iter(value.values()))
         return value
 
     @property
     def is_expectation(self) -> bool:
         """Whether it says what is expected of the response, and not how that was judged."""
-        return not isinstance(self.fields.get("feedback"), Mapping)
+        return not isinstance(self.fields.get("feedback"), dict)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
         """What MLflow notes of it."""
         held = self.fields.get("metadata")
-        return held if isinstance(held, Mapping) else {}
+        return held if isinstance(held, dict) else {}
 
 
 class Traced(NamedTuple):
@@ -145,8 +146,8 @@ class Traced(NamedTuple):
 
 def _is_trace(fields: Mapping[str, Any]) -> bool:
     info = fields.get("info")
-    if isinstance(info, Mapping):
-        return isinstance(fields.get("data"), Mapping) and any(key in info for key in ("trace_id", "request_id"))
+    if isinstance(info, dict):
+        return isinstance(fields.get("data"), dict) and any(key in info for key in ("trace_id", "request_id"))
     return any(key in fields for key in ("trace_id", "request_id")) and any(
         key in fields for key in ("assessments", "trace_metadata", "request_metadata", "trace")
     )
@@ -155,15 +156,15 @@ def _is_trace(fields: Mapping[str, Any]) -> bool:
 def _assessed(row: Row) -> Traced | None:
     """Return a row's trace; None where the row is of a table without assessments."""
     fields = row.fields
-    whole = fields if isinstance(fields.get("info"), Mapping) else _decoded(fields.get("trace"))
-    whole = whole if isinstance(whole, Mapping) else {}
+    whole = fields if isinstance(fields.get("info"), dict) else _decoded(fields.get("trace"))
+    whole = whole if isinstance(whole, dict) else {}
     info = whole.get("info")
-    info = info if isinstance(info, Mapping) else {}
+    info = info if isinstance(info, dict) else {}
     listed = fields["assessments"] if fields.get("assessments") is not None else info.get("assessments")
     if listed is None and (not info or _metrics(fields)):
         return None
     known = _decoded(listed) if isinstance(listed, str) else listed
-    if not isinstance(known, list | None) or any(not isinstance(each, Mapping) for each in known or ()):
+    if not isinstance(known, list | None) or any(not isinstance(each, dict) for each in known or ()):
         raise row.mistake(
             f"assessments are neither JSON nor a list as Python shows one ({one_line(str(listed))[:60]}): write the "
             "table with to_json(..., orient='records', lines=True)."
@@ -189,8 +190,8 @@ def _of(fields: Mapping[str, Any], info: Mapping[str, Any], key: str) -> str | N
 
 def _spans(whole: Mapping[str, Any], fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     data = whole.get("data")
-    spans = data.get("spans") if isinstance(data, Mapping) else _decoded(fields.get("spans"))
-    return [each for each in spans if isinstance(each, Mapping)] if isinstance(spans, list) else []
+    spans = data.get("spans") if isinstance(data, dict) else _decoded(fields.get("spans"))
+    return [each for each in spans if isinstance(each, dict)] if isinstance(spans, list) else []
 
 
 def _span_id(span: Mapping[str, Any]) -> Any:
@@ -214,7 +215,7 @@ def _used(assessments: Sequence[Assessment]) -> list[bool]:
 
 def _of_trace(row: Row, traced: Traced, judges: set[str]) -> Iterator[Row]:
     """Yield the judgements of one trace."""
-    fields = {key: _decoded(value) if key in STRUCTURED else value for key, value in row.fields.items()}
+    fields = _kept(row.fields)
     assessments = [each for each, used in zip(traced.assessments, traced.used, strict=True) if used]
     repeats = _repeats(assessments)
     for number, each in enumerate(assessments):
@@ -265,7 +266,7 @@ def _about(traced: Traced, assessment: Assessment) -> dict[str, Any]:
 def _texts(traced: Traced) -> tuple[str | None, str | None]:
     """Return a trace's question and response: of its table's columns, of its root span, else the previews."""
     told, said = traced.info, _attributes(traced.root)
-    data = told.get("data") if isinstance(told.get("data"), Mapping) else {}
+    data = held if isinstance(held := told.get("data"), dict) else {}
     asked = [told.get("request"), told.get("inputs"), _json(said.get("mlflow.spanInputs")), _json(data.get("request"))]
     answered = [told.get("response"), told.get("outputs"), _json(said.get("mlflow.spanOutputs"))]
     answered.append(_json(data.get("response")))
@@ -278,7 +279,7 @@ def _texts(traced: Traced) -> tuple[str | None, str | None]:
 
 def _attributes(span: Mapping[str, Any]) -> Mapping[str, Any]:
     held = span.get("attributes")
-    return held if isinstance(held, Mapping) else {}
+    return held if isinstance(held, dict) else {}
 
 
 def _model(spans: Iterable[Mapping[str, Any]]) -> str | None:
@@ -290,7 +291,7 @@ def _model(spans: Iterable[Mapping[str, Any]]) -> str | None:
 
 def _same_input(told: Mapping[str, Any]) -> str | None:
     tags = _decoded(told.get("tags"))
-    found = tags.get(SAME_INPUT) if isinstance(tags, Mapping) else None
+    found = tags.get(SAME_INPUT) if isinstance(tags, dict) else None
     return found if isinstance(found, str) else None
 
 
@@ -304,7 +305,7 @@ def _repeats(assessments: Sequence[Assessment]) -> dict[int, int]:
         if (digest := each.metadata.get(DIGEST)) and each.metadata.get(RUN):
             about = (each.fields.get("span_id"), each.metadata.get(CHUNK))
             groups.setdefault((each.name, str(digest), *map(str, about)), []).append(number)
-    found = {}
+    found = dict[int, int]()
     for numbers in groups.values():
         if len({str(assessments[number].metadata[RUN]) for number in numbers}) == len(numbers) > 1:
             times = sorted(numbers, key=lambda number: str(assessments[number].fields.get("create_time")))
@@ -329,9 +330,9 @@ def _is_word(value: Any) -> bool:
 def _tabled(held: Held) -> list[Row]:
     """Return the rows of a table, or a list of traces, in whatever form it was written."""
     value = held.value
-    if isinstance(value, Mapping) and isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
+    if isinstance(value, dict) and isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
         return _split(held, value["columns"], value["data"])
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = value["traces"] if isinstance(value.get("traces"), list) else [value]
     if isinstance(value, list):
         return held.numbered(value) if all(isinstance(each, dict) for each in value) else []
@@ -375,7 +376,7 @@ def _columns(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _cell(row: Row, metric: str, by: By, value: Any, stem: str, why: str) -> Row:
-    fields = {key: _decoded(each) if key in STRUCTURED else each for key, each in row.fields.items()}
+    fields = _kept(row.fields)
     value, reason = _number(value), _filled(fields.get(why))
     error = None
     if value is None:
@@ -402,6 +403,14 @@ def _texts_of(fields: Mapping[str, Any]) -> tuple[str, str]:
     asked = next((name for name in ("request", "inputs", "question") if fields.get(name) is not None), "inputs")
     said = ("response", "predictions", "outputs", "prediction", "output")
     return asked, next((name for name in said if fields.get(name) is not None), "outputs")
+
+
+def _kept(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a row says beside its judgements, for --columns and --where, without what is long."""
+    kept = {key: _decoded(value) if key in STRUCTURED else value for key, value in fields.items() if key not in LONG}
+    if isinstance(info := kept.get("info"), dict):
+        kept["info"] = {key: value for key, value in info.items() if key != "assessments"}
+    return kept
 
 
 def _placed(row: Row, metric: str) -> Row:

@@ -34,6 +34,7 @@ LOGS, SPANS = ("resourceLogs", "scopeLogs", "logRecords"), ("resourceSpans", "sc
 ASKED = ("gen_ai.input.messages", "gen_ai.prompt")
 ANSWERED = ("gen_ai.output.messages", "gen_ai.completion")
 TURNS = {"gen_ai.user.message": "user", "gen_ai.choice": "assistant"}  # events that hold one message each
+TEXTS = frozenset({*ASKED, *ANSWERED, "gen_ai.system_instructions", "gen_ai.tool.definitions"})
 INDEXED = re.compile(r"(gen_ai\.(?:prompt|completion))\.(\d{1,6})\.(role|content)")
 SIZES = (16, 8)  # bytes of the id of a trace, and of a span
 DEEPEST = 50  # levels of a value
@@ -65,18 +66,19 @@ class Signal(NamedTuple):
 class Spanned:
     """What a file holds of one span: its attributes, and the events about it that are not judgements."""
 
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     turns: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, signal: Signal) -> None:
         """Take in the span, or an event about it."""
-        self.attributes.update({key: each for key, each in signal.attributes.items() if key.startswith("gen_ai.")})
-        if signal.parent is not None:
-            self.attributes.update(signal.attributes)
         if signal.name in TURNS:
-            held = signal.body if isinstance(signal.body, Mapping) else signal.attributes
+            held = signal.body if isinstance(signal.body, dict) else signal.attributes
             message = held.get("message", held.get("gen_ai.event.content", held))
             self.turns.append({"role": TURNS[signal.name], "content": response_of(message) or question_of(message)})
+        own = signal.parent is not None  # else of an event: what it has of the conventions alone
+        told = signal.attributes if own else {k: v for k, v in signal.attributes.items() if k.startswith("gen_ai.")}
+        if told:
+            self.attributes = {**self.attributes, **told} if self.attributes else told
 
     @cached_property
     def question(self) -> str | None:
@@ -138,7 +140,7 @@ def _judged(row: Row, signal: Signal, about: Spanned) -> Row:
     said, told = signal.attributes, about.attributes
     own = Spanned(dict(said))
     fields = {**signal.resource, **told, **said, "trace_id": signal.trace, "span_id": signal.span}
-    row = row._replace(fields=fields)
+    row = row._replace(fields={key: value for key, value in fields.items() if key not in TEXTS})
     name, score, label = said.get(NAME), _score(said.get(SCORE), row), said.get(LABEL)
     if not isinstance(name, str) or not name.strip():
         raise row.mistake(f"{NAME} must be a text, got {_shown(name)}: each {EVENT} says what was judged.")
@@ -210,7 +212,7 @@ def _documents(held: Held) -> Iterator[Row]:
     """Yield the objects of a file: its lines, or the one that it is, or those of the list that it is."""
     yield from held.rows
     for value in held.value if isinstance(held.value, list) else [held.value]:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             yield Row(value, str(held.file), "")
 
 
@@ -230,9 +232,9 @@ def _signals(document: Mapping[str, Any]) -> Iterator[Signal]:
         return
     context = document.get("context")
     yield from _read(
-        {**document, **context} if isinstance(context, Mapping) else document,
+        {**document, **context} if isinstance(context, dict) else document,
         _attributes(document.get("resource")),
-        is_span=isinstance(context, Mapping) and isinstance(document.get("events"), list),
+        is_span=isinstance(context, dict) and isinstance(document.get("events"), list),
     )
 
 
@@ -260,20 +262,20 @@ def _name_of(record: Mapping[str, Any], attributes: Mapping[str, Any], body: Any
 
 def _attributes(record: Any) -> Mapping[str, Any]:
     """Return the attributes of a record by name: OTLP lists them, others have an object, or nothing but them."""
-    if not isinstance(record, Mapping):
+    if not isinstance(record, dict):
         return {}
     held = record.get("attributes")
     if isinstance(held, list):
-        pairs = [each for each in held if isinstance(each, Mapping) and isinstance(each.get("key"), str)]
+        pairs = [each for each in held if isinstance(each, dict) and isinstance(each.get("key"), str)]
         return {each["key"]: _plain(each.get("value")) for each in pairs}
-    if isinstance(held, Mapping):
+    if isinstance(held, dict):
         return held
     return {key: value for key, value in record.items() if "." in key}
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """Return OTLP's AnyValue as what it stands for; any other value as it is."""
-    if not isinstance(value, Mapping) or len(value) > 1 or depth > DEEPEST:
+    if not isinstance(value, dict) or len(value) > 1 or depth > DEEPEST:
         return value
     if not value:
         return None
@@ -286,7 +288,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         case "arrayValue":
             return [_plain(each, depth + 1) for each in _list(held, "values")]
         case "kvlistValue":
-            pairs = [each for each in _list(held, "values") if isinstance(each, Mapping)]
+            pairs = [each for each in _list(held, "values") if isinstance(each, dict)]
             return {str(each.get("key")): _plain(each.get("value"), depth + 1) for each in pairs}
     return value
 
@@ -323,11 +325,11 @@ def _get(record: Mapping[str, Any], name: str) -> Any:
 
 
 def _objects(record: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    return [each for each in _list(record, name) if isinstance(each, Mapping)]
+    return [each for each in _list(record, name) if isinstance(each, dict)]
 
 
 def _list(record: Any, name: str) -> list[Any]:
-    found = _get(record, name) if isinstance(record, Mapping) else None
+    found = _get(record, name) if isinstance(record, dict) else None
     return found if isinstance(found, list) else []
 
 
