@@ -199,7 +199,7 @@ def test_an_overridden_judgement_is_still_the_judges() -> None:
     ]
     again = assessment(False, assessment_id="b", overrides="a")
     assert [each["passed"] for each in rows_of(trace(first, again))] == [False]
-    assert rows_of(trace(first)) == []  # by what is not in the file
+    assert [each["passed"] for each in rows_of(trace(first), trace(again))] == [False]  # by what is not in the file
     held = Held(Path("traces.json"), value=[trace(first, again)])
     assert MLflow.remarks(held) == ("not used: 1 assessment that another one overrides",)
     assert MLflow.remarks(Held(Path("traces.json"), value=[trace(again)])) == ()
@@ -245,7 +245,8 @@ def test_expectations_are_labels_where_they_are_grades() -> None:
         return {"assessment_name": "ok", "source": {"source_type": "HUMAN"}, "expectation": {"value": value}}
 
     assert [(each["by"], each["passed"]) for each in rows_of(trace(expected("pass")))] == [("person", "pass")]
-    assert rows_of(trace(expected("Paris"), expected(3))) == []
+    (row,) = rows_of(trace(expected("Paris"), expected(3), assessment(True)))
+    assert row["metric"] == "answers"
 
 
 def test_an_assessment_of_a_span_is_of_another_thing() -> None:
@@ -266,26 +267,45 @@ def test_a_response_that_is_json_stays_a_text() -> None:
 
 def test_assessments_that_cannot_be_read_are_an_error_that_names_the_row(take: Callable[..., str]) -> None:
     """A list that is neither JSON nor Python is told with its row and how to write the table."""
-    text = 'trace_id,assessments\nt,"[<Feedback object>]"\n'
+    text = 'trace_id,trace_metadata,assessments\nt,{},"[<Feedback object>]"\n'
     told = take(text, code=2, name="traces.csv")
     assert "traces.csv: row 1: assessments are neither JSON nor a list" in told
     assert "to_json" in told
 
 
+def test_traces_that_nobody_judged_are_an_error(take: Callable[..., str]) -> None:
+    """Traces without an assessment say so, and how they get some."""
+    told = take([trace(), trace()], code=2, name="traces.json")
+    assert "traces.json holds 2 traces of MLflow, and no assessment in them says how a response was judged" in told
+
+
 def test_other_files_are_not_claimed() -> None:
     """Files of others, or of nothing, are left to whoever knows them."""
-    for value in ({}, [], [1], "a", {"results": []}, {"columns": ["a"], "data": [["b"]]}, [{"id": 1, "value": 2}]):
+    mine = [{"request_id": "r", "trace": "log 5", "assessments": ["good"], "inputs": "Why?", "passed": True}]
+    for value in (
+        {},
+        [],
+        [1],
+        "a",
+        {"results": []},
+        {"columns": ["a"], "data": [["b"]]},
+        [{"id": 1, "value": 2}],
+        mine,
+    ):
         assert not MLflow.claims(Held(Path("x.json"), value=value))
 
 
 WHOLE: Rows = json.loads((LOGS / "3.17.2-traces.json").read_text())[:2]
 TABLE: dict[str, Any] = json.loads((LOGS / "2.14.3-eval_results_table.json").read_text())
+SEARCHED = [json.loads((LOGS / "3.4.0-search_traces.jsonl").read_text().splitlines()[0])]
+with (LOGS / "3.4.0-result_df.csv").open(newline="") as opened:
+    RESULT = [*csv.DictReader(opened)][:2]
 
 
 @given(st.data())
 def test_hostile_files_are_rows_or_an_error(data: st.DataObject) -> None:
     """Whatever stands where anything of a file should: it is rows, or an error that names the file."""
-    value = mutated(data, copy.deepcopy(data.draw(st.sampled_from([WHOLE, TABLE]))))
+    value = mutated(data, copy.deepcopy(data.draw(st.sampled_from([WHOLE, TABLE, SEARCHED, RESULT]))))
     held = Held(Path("traces.json"), value=value)
     problem = problem_of(MLflow, held)
     assert not problem or "traces.json" in problem

@@ -20,8 +20,9 @@ from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.otel import hex_id
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row, lookup
+from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.passing import FAILING, PASSING
-from judgefixtures.words.texts import one_line
+from judgefixtures.words.texts import one_line, quote_names
 
 SCORED = re.compile(r"(.+)/v\d+/score")  # a metric's column in a table of mlflow.evaluate
 VALUED = re.compile(r"(.+)/value")  # and in one of mlflow.genai.evaluate
@@ -54,7 +55,13 @@ class MLflow(Export):
         given = [(row, _assessed(row)) for row in rows]
         if any(traced is not None for _, traced in given):
             judges = {each.name for _, traced in given if traced for each in traced.assessments if each.by == "judge"}
-            return [found for row, traced in given if traced for found in _of_trace(row, traced, judges)]
+            found = [each for row, traced in given if traced for each in _of_trace(row, traced, judges)]
+            if not found:
+                raise JudgeFixturesError(
+                    f"{held.file} holds {several(len(rows), 'trace')} of MLflow, and no assessment in them says how a "
+                    "response was judged: evaluate them first (mlflow.genai.evaluate), and export them then."
+                )
+            return found
         return [found for metric in _columns(rows) for found in metric]
 
     @classmethod
@@ -62,17 +69,17 @@ class MLflow(Export):
         """Return how many assessments were overridden and are not used, and how many labels came about that way."""
         given = [traced for row in _tabled(held) if _may_override(row) and (traced := _assessed(row))]
         unused = sum(not used for traced in given for used in traced.used)
-        labels = sum(
-            bool(each.fields.get("overrides")) and each.by == "person" for t in given for each in t.assessments
-        )
+        over = [each for traced in given for each in traced.assessments if each.fields.get("overrides")]
+        labels = [each.name for each in over if each.by == "person"]
         said = []
         if unused:
             said.append(f"not used: {several(unused, 'assessment')} that another one overrides")
         if labels:
             said.append(
-                f"take care: {several(labels, 'assessment')} of people's override another one. The judge's is used all "
-                "the same, since it is what the judge said; but where people correct only what they find wrong, "
-                "labels of the rest are lacking, and agreement with these alone is no measure of the judge"
+                f"take care: {several(len(labels), 'assessment')} of people's override another one "
+                f"({quote_names(sorted({*labels}))}). A judge's is used all the same, since it is what the judge said; "
+                "but where people correct only what they find wrong, what they find right has no label, and agreement "
+                "with the rest says nothing"
             )
         return tuple(said)
 
@@ -145,12 +152,17 @@ class Traced(NamedTuple):
 
 
 def _is_trace(fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row is a trace: whole, or as search_traces lists it, or what the API says of one."""
     info = fields.get("info")
     if isinstance(info, dict):
         return isinstance(fields.get("data"), dict) and any(key in info for key in ("trace_id", "request_id"))
-    return any(key in fields for key in ("trace_id", "request_id")) and any(
-        key in fields for key in ("assessments", "trace_metadata", "request_metadata", "trace")
-    )
+    if not any(key in fields for key in ("trace_id", "request_id")):
+        return False
+    if any(key in fields for key in ("trace_metadata", "request_metadata")):
+        return True
+    listed, whole = _decoded(fields.get("assessments")), _decoded(fields.get("trace"))
+    known = isinstance(listed, list) and any(isinstance(each, dict) and "source" in each for each in listed)
+    return known or (isinstance(whole, dict) and isinstance(whole.get("info"), dict))
 
 
 def _assessed(row: Row) -> Traced | None:
@@ -352,7 +364,7 @@ def _split(held: Held, columns: list[Any], data: list[Any]) -> list[Row]:
 
 def _metrics(fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the metrics of a table by their columns."""
-    known = any(key in fields for key in ("trace_id", "request_id", "inputs", "request"))
+    known = any(key in fields for key in ("trace_id", "request_id"))
     found = {}
     for column in fields:
         match = SCORED.fullmatch(column) or (VALUED.fullmatch(column) if known else None)

@@ -138,7 +138,7 @@ def _placed(row: Row, number: int, held: Held) -> Row:
 
 def _judged(row: Row, signal: Signal, about: Spanned) -> Row:
     said, told = signal.attributes, about.attributes
-    own = Spanned(dict(said))
+    own = Spanned(said)
     fields = {**signal.resource, **told, **said, "trace_id": signal.trace, "span_id": signal.span}
     row = row._replace(fields={key: value for key, value in fields.items() if key not in TEXTS})
     name, score, label = said.get(NAME), _score(said.get(SCORE), row), said.get(LABEL)

@@ -120,7 +120,17 @@ def make_3() -> None:
                 source=anna,
             )
     write(result.result_df.drop(columns=["trace", "spans"], errors="ignore"), "result_df", "csv")
-    plain = ("trace_id", "request", "response", "inputs", "outputs", "/value", "/rationale", "/error_message")
+    plain = (
+        "trace_id",
+        "request",
+        "response",
+        "request_id",
+        "inputs",
+        "outputs",
+        "/value",
+        "/rationale",
+        "/error_message",
+    )
     write(result.result_df[[each for each in result.result_df if each.endswith(plain)]], "result_df", "parquet")
     write(mlflow.search_traces().drop(columns=["trace", "spans"], errors="ignore"), "search_traces", "csv", "jsonl")
     traces = mlflow.search_traces(return_type="list")
