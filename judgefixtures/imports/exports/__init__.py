@@ -15,13 +15,29 @@ from judgefixtures.imports.exports.held import Export, Held
 from judgefixtures.imports.exports.inspect import Inspect
 from judgefixtures.imports.exports.langfuse import Langfuse
 from judgefixtures.imports.exports.langsmith import Langsmith
+from judgefixtures.imports.exports.mlflow import MLflow
+from judgefixtures.imports.exports.otel import OpenTelemetry
 from judgefixtures.imports.exports.phoenix import Phoenix
 from judgefixtures.imports.exports.promptfoo import Promptfoo
 from judgefixtures.imports.exports.unmarked import Plain
 
 # In the order in which they are asked whether a file is theirs: any is plain.
 EXPORTS: Mapping[str, type[Export]] = MappingProxyType(
-    {each.name: each for each in (Braintrust, Langsmith, Phoenix, Langfuse, Inspect, Promptfoo, Deepeval, Plain)}
+    {
+        each.name: each
+        for each in (
+            Inspect,
+            Promptfoo,
+            Deepeval,
+            Braintrust,
+            Langsmith,
+            MLflow,
+            Phoenix,
+            Langfuse,
+            OpenTelemetry,
+            Plain,
+        )
+    }
 )
 
 
