@@ -1,7 +1,7 @@
 """Makes the logs beside it with Inspect, against a model on this machine's loopback. Run once for each version:
 
-python3.11 -m venv old && old/bin/pip install "inspect_ai==0.3.50" "openai<1.70"
-python3.11 -m venv new && new/bin/pip install "inspect_ai==VERSION" openai   # the version that the files are named by
+python3.11 -m venv old && old/bin/pip install "inspect_ai==0.3.50" "openai<1.70" "textual<1"
+python3.11 -m venv new && new/bin/pip install "inspect_ai==0.3.285" openai
 cp -r ../../logs /tmp/logs && cd /tmp/logs/inspect && PYTHON make.py   # a log with an error names the folder, and a repository
 
 Two tasks. `replies` has scorers of every kind, two epochs and a few samples: one ends with an error, one reaches a
