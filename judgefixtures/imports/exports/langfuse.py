@@ -46,13 +46,13 @@ class Langfuse(Export):
         """Return a row per score; raises JudgeFixturesError naming the row."""
         rows = paged(held, LISTS)
         shown = _Shown(rows)
-        found = [each for row in rows for each in _scores(row)]
+        found = [_judged(score, shown) for row in rows for score in _scores(row)]
         if not found:
             raise JudgeFixturesError(
                 f"{held.file} holds no scores: a list of traces has their ids alone. Fetch each trace (GET "
                 "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
             )
-        return [_judged(each, shown) for each in found]
+        return found
 
 
 def _is_score(fields: Mapping[str, Any]) -> bool:
@@ -183,8 +183,8 @@ def _said(row: Row) -> dict[str, Any]:
     if kind in PROSE:
         return {}
     if kind == "BOOLEAN":
-        said = str(value if value is not None else word).strip().lower()
-        return {"value": True if said in TRUE else False if said in FALSE else str(value)}
+        spelled = str(value if value is not None else word).strip().lower()
+        return {"value": True if spelled in TRUE else False if spelled in FALSE else str(value)}
     if kind == "CATEGORICAL" and isinstance(word, str) and word.strip():
         return {"value": word}
     said = value_of(value, textual=row.textual)
