@@ -219,6 +219,13 @@ def test_rows_without_scores_are_an_error_that_says_so(take: Take, tmp_path: Pat
         take(write([span(1)], tmp_path, lines=True), format="braintrust")
 
 
+def test_scores_of_another_type_are_an_error_that_names_the_row(take: Take, tmp_path: Path) -> None:
+    """Scores that are no object are not passed over."""
+    rows = [span(n, scores={"tone": 1}) for n in range(3)]
+    with pytest.raises(JudgeFixturesError, match=r"spoiled.jsonl:4: scores is \[1\], where an object is wanted"):
+        take(write([*rows, span(3, scores=[1])], tmp_path, lines=True))
+
+
 def test_nobody_elses_file_is_claimed(tmp_path: Path) -> None:
     """Only files with a mark of Braintrust's are: an object of scores alone is a plain log."""
     for file in sorted(LOGS.glob("*/*")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -11,49 +12,53 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer by its tool's id, where it has one, with what was asked and said; None where a file does not say it."""
+    """An answer by its tool's id, where it has one, with digests of what was asked and said, where the file says it."""
 
     id: str | None
-    asked: Any = None
-    said: Any = None
+    asked: bytes | None = None
+    said: bytes | None = None
 
-    @property
-    def texts(self) -> tuple[str, str] | None:
-        """What was asked and said, to be compared."""
-        if self.asked is None or self.said is None:
-            return None
-        asked, said = (json.dumps(each, sort_keys=True, default=str) for each in (self.asked, self.said))
-        return asked, said
+
+def answer_of(name: str | None, asked: Any, said: Any) -> Answer:
+    """Return an answer by what was asked and said, of whatever type it is.
+
+    >>> answer_of("a", {"question": "Why?"}, "So.") == answer_of("a", {"question": "Why?"}, "So.")
+    True
+    """
+    return Answer(name) if asked is None or said is None else Answer(name, _digest(asked), _digest(said))
+
+
+def _digest(value: Any) -> bytes:
+    text = f'"{value}"' if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class Alike:
     """The answers of a file. Trials that say the same are one answer; those that do not are others of one cluster.
 
-    >>> alike = Alike([Answer("a", "Why?", "So."), Answer("b", "Why?", "So."), Answer("c", "Why?", "No.")])
-    >>> alike.place(Answer("a", "Why?", "So."), "tone")
-    {'id': 'a', 'repeat': 0, 'cluster': 'a'}
-    >>> alike.place(Answer("b", "Why?", "So."), "tone")
-    {'id': 'a', 'repeat': 1, 'cluster': 'a'}
+    >>> answers = [answer_of("a", "Why?", "So."), answer_of("b", "Why?", "So."), answer_of("c", "Why?", "No.")]
+    >>> alike = Alike(answers)
+    >>> [alike.place(answer, "tone") for answer in answers[:2]]
+    [{'id': 'a', 'repeat': 0, 'cluster': 'a'}, {'id': 'a', 'repeat': 1, 'cluster': 'a'}]
     """
 
     def __init__(self, answers: Iterable[Answer]) -> None:
-        self._first: dict[str, dict[str, str | None]] = {}  # by what was asked, each thing said with its first id
+        self._first: dict[bytes, dict[bytes, str | None]] = {}  # by what was asked, each thing said with its first id
         self._count: Counter[object] = Counter()
         for answer in answers:
-            if answer.texts:
-                asked, said = answer.texts
-                self._first.setdefault(asked, {}).setdefault(said, answer.id)
+            if answer.asked is not None and answer.said is not None:
+                self._first.setdefault(answer.asked, {}).setdefault(answer.said, answer.id)
 
     def place(self, answer: Answer, whose: object) -> dict[str, Any]:
         """Return an answer's id, how often somebody has judged it before, and the cluster of which it is."""
         name, cluster = answer.id, None
-        if answer.texts:
-            asked, said = answer.texts
-            others = self._first[asked]
-            name = others[said]
+        if answer.asked is not None and answer.said is not None:
+            others = self._first[answer.asked]
+            name = others[answer.said]
             cluster = next(iter(others.values())) if len(others) > 1 else None
-        about = name or answer.texts
+        about = name or answer.said
         if about is None:  # nobody can tell whether it is any other's
             return {}
-        self._count[about, whose] += 1
-        return {"id": name, "repeat": self._count[about, whose] - 1, "cluster": cluster}
+        key = (about, answer.asked if name is None else None, whose)
+        self._count[key] += 1
+        return {"id": name, "repeat": self._count[key] - 1, "cluster": cluster}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.alike import Alike, Answer
+from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import Value, object_of, opened, value_of
+from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -55,15 +55,20 @@ class Braintrust(Export):
                 f"{held.file} has no scores: export an experiment, or logs that were scored, as rows with `scores`, "
                 "best with their spans (GET /v1/experiment/ID/fetch), which have the reasons."
             )
-        alike = Alike(each.answer for each in told)
-        return [each.judged(alike) for each in told]
+        answers = [each.answer for each in told]
+        alike = Alike(answers)
+        return [
+            each.judged(alike.place(answer, (each.metric, each.by))) for each, answer in zip(told, answers, strict=True)
+        ]
 
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many traces nobody scored."""
-        trees = _Trees(_read(held))
-        traces = {trees.trace(row) for row in trees.rows}
-        without = len(traces - {trees.trace(each.row) for each in trees.judgements()})
+        traces: dict[str, bool] = {}
+        for row in _listed(held):
+            name = _trace(row)
+            traces[name] = traces.get(name, False) or _is_told(row.fields)
+        without = list(traces.values()).count(False)
         return (f"without a score: {without} of {several(len(traces), 'trace')} in {held.file}",) if without else ()
 
 
@@ -87,11 +92,28 @@ def _is_scored(fields: Any, *, textual: bool) -> bool:
     return marked and (bool(numbers and scores) or flat)
 
 
+def _listed(held: Held) -> Sequence[Row]:
+    return held.rows if held.value is None else held.numbered(_found(held))
+
+
+def _trace(row: Row) -> str:
+    """Return what all rows of a trace have in common."""
+    root = row.fields.get("root_span_id")
+    return root if isinstance(root, str) else row.place
+
+
+def _is_told(fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row says anything of a score."""
+    flat = (value for name, value in fields.items() if name.startswith(FLAT))
+    failed = object_of(fields.get("metadata")).get("scorer_errors") or fields.get("error")
+    return bool(object_of(fields.get("scores")) or failed) or any(value is not None for value in flat)
+
+
 def _read(held: Held) -> list[Row]:
     """Return the rows with their cells opened; one that stands in the file again, unchanged, once."""
     read: list[Row] = []
     seen: dict[str, Row] = {}
-    for row in held.rows if held.value is None else held.numbered(_found(held)):
+    for row in _listed(held):
         row = row._replace(fields=_opened(row.fields, textual=held.value is None))
         name = row.fields.get("id")
         before = seen.setdefault(name, row) if isinstance(name, str) else row
@@ -136,9 +158,9 @@ class _Told:
         """The answer that was judged. What was asked has a reference in it: with another one it is another question."""
         name, shown = self.row.fields.get("id"), self.shown
         asked = None if shown.get("input") is None else [shown["input"], shown.get("expected")]
-        return Answer(name if isinstance(name, str) and name.strip() else None, asked, shown.get("output"))
+        return answer_of(name if isinstance(name, str) and name.strip() else None, asked, shown.get("output"))
 
-    def judged(self, alike: Alike) -> Row:
+    def judged(self, place: Mapping[str, Any]) -> Row:
         """Return the row of a log: at the place of its span, with the fields of what was judged."""
         span = self.span.fields if self.span is not None else {}
         parts = [object_of(span.get("metadata")), object_of(span.get("output"))]
@@ -155,7 +177,7 @@ class _Told:
             question=_text(self.shown.get("input"), question_of),
             response=_text(self.shown.get("output"), response_of),
             model=model if isinstance(model := object_of(self.row.fields.get("metadata")).get("model"), str) else None,
-            **alike.place(self.answer, (self.metric, self.by)),
+            **place,
         )
 
 
@@ -163,18 +185,13 @@ class _Trees:
     """The rows of a file as the trees that they are: which span judges which."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
+        self._rows = rows
         self._named = {row.fields["span_id"]: row for row in rows if isinstance(row.fields.get("span_id"), str)}
         self._people = {name for row in rows if _by(row) == "person" for name in object_of(row.fields.get("scores"))}
 
-    def trace(self, row: Row) -> str:
-        """Return what all rows of a tree have in common."""
-        root = row.fields.get("root_span_id")
-        return root if isinstance(root, str) else row.place
-
     def judgements(self) -> list[_Told]:
-        """Return what the rows say: first that which has a reason."""
-        told = [each for row in self.rows for each in self._said(row)]
+        """Return what the rows say, once where a row repeats its span."""
+        told = [each for row in self._rows for each in self._said(row)]
         spans: dict[tuple[str, str], list[Value]] = {}
         for each in told:
             if each.span is not None:
@@ -188,7 +205,7 @@ class _Trees:
         """Yield what a row says, of itself or of the span that it judges."""
         by = _by(row)
         about, span = (self._judged_by(row), row) if by else (row, None)
-        scores = object_of(row.fields.get("scores"))
+        scores = object_in(row, "scores", row.fields.get("scores"))
         for metric, score in scores.items():
             whose: By = "person" if by == "person" or (by is None and metric in self._people) else _of_metric(metric)
             value = value_of(score, textual=row.textual)
@@ -207,14 +224,14 @@ class _Trees:
         """Yield what was to be judged and was not: a scorer failed, or there was no answer."""
         metrics = sorted({each.metric for each in told if each.by == "judge"})
         has = {(each.row.place, each.metric) for each in told}
-        scored = {self.trace(each.row) for each in told}
-        for row in self.rows:
+        scored = {_trace(each.row) for each in told}
+        for row in self._rows:
             failed = object_of(object_of(row.fields.get("metadata")).get("scorer_errors"))
             for name, error in failed.items():
                 if (row.place, name) not in has:
                     yield _Told(row, None, name, _of_metric(name), error=_gist(error))
             error = row.fields.get("error")
-            if error and not failed and not row.fields.get("span_parents") and self.trace(row) not in scored:
+            if error and not failed and not row.fields.get("span_parents") and _trace(row) not in scored:
                 yield from (_Told(row, None, name, "judge", error=_gist(error)) for name in metrics)
 
 

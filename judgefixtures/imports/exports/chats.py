@@ -1,6 +1,7 @@
-"""Texts in what tools keep of a model's input and output: plain, chat messages, objects, and JSON in a text of these.
+"""Texts in what tools keep of a model's input and output: plain, chat messages, objects, and JSON of these in a text.
 
-What is not plainly one text is none: which of several is meant is said with --columns, never guessed.
+What is not plainly one text is none: which of several is meant is said with --columns, never guessed. A response that
+is JSON is a text like any other, unless that is chat messages.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ ASKING = frozenset({"user", "human", "humanmessage"})
 ANSWERING = frozenset({"assistant", "ai", "model", "aimessage"})
 QUESTIONS = ("question", "input", "query", "prompt", "inputs", "request")
 RESPONSES = ("response", "output", "answer", "completion", "outputs", "result")
+TURNS = ("messages", "choices")  # keys of lists of messages
 DEEPEST = 12  # levels that are looked into
 
 
@@ -38,25 +40,32 @@ def response_of(value: Any) -> str | None:
 
 
 def _text(value: Any, roles: frozenset[str], names: Sequence[str], depth: int = 0) -> str | None:
-    value = _opened(value)
+    value = _opened(value, any_json=names is QUESTIONS)
     if isinstance(value, str):
         return value if value.strip() else None
     if depth < DEEPEST and isinstance(value, list):
         return _of_list(value, roles, names, depth)
-    if depth < DEEPEST and isinstance(value, Mapping):
+    if depth < DEEPEST and isinstance(value, dict):
         return _of_object(value, roles, names, depth)
     return None
 
 
-def _opened(value: Any) -> Any:
-    """Return what a text holds as JSON, where that is a text, a list or an object; else the value as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+def _opened(value: Any, *, any_json: bool) -> Any:
+    """Return what a text holds as JSON, where that is chat messages or any will do; else the value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             found = json.loads(value)
         except (ValueError, RecursionError):
             return value
-        return found if isinstance(found, str | list | dict) else value
+        if any_json or _is_chat(found):
+            return found
     return value
+
+
+def _is_chat(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_role(each) for each in value)
+    return bool(_role(value)) or any(isinstance(value.get(key), list) for key in TURNS)
 
 
 def _of_list(values: list[Any], roles: frozenset[str], names: Sequence[str], depth: int) -> str | None:
@@ -71,9 +80,9 @@ def _of_list(values: list[Any], roles: frozenset[str], names: Sequence[str], dep
 def _of_object(value: Mapping[str, Any], roles: frozenset[str], names: Sequence[str], depth: int) -> str | None:
     if role := _role(value):
         return _content(value) if role in roles else None
-    for key in ("messages", "choices"):
+    for key in TURNS:
         if isinstance(value.get(key), list) and value[key]:
-            turns = [each.get("message", each) if isinstance(each, Mapping) else each for each in value[key]]
+            turns = [each.get("message", each) if isinstance(each, dict) else each for each in value[key]]
             return _text(turns, roles, names, depth + 1)
     named = next((value[name] for name in names if name in value), None)
     if named is not None or len(value) == 1:
@@ -84,7 +93,7 @@ def _of_object(value: Mapping[str, Any], roles: frozenset[str], names: Sequence[
 
 def _role(message: Any) -> str:
     """Return who speaks in a message, empty for anything else."""
-    if not isinstance(message, Mapping) or not {"content", "parts"} & message.keys():
+    if not isinstance(message, dict) or not {"content", "parts"} & message.keys():
         return ""
     role = message.get("role") or message.get("type")
     return role.lower() if isinstance(role, str) else ""
@@ -100,6 +109,6 @@ def _content(message: Mapping[str, Any]) -> str | None:
 
 
 def _part(part: Any) -> str | None:
-    if isinstance(part, Mapping) and part.get("type", "text") in ("text", "input_text", "output_text"):
+    if isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
         part = next((part[name] for name in ("text", "content") if name in part), None)
     return part if isinstance(part, str) else None

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from judgefixtures.imports.exports.alike import Alike, Answer
+from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import Value, object_of, opened, text_of, value_of
+from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, text_of, value_of
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -52,8 +52,18 @@ class Langsmith(Export):
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many rows nobody said anything of."""
         rows = _read(held)
-        without = sum(not any(_said(row)) for row in rows)
+        without = sum(not _has_feedback(row.fields) for row in rows)
         return (f"without feedback: {without} of {several(len(rows), 'row')} in {held.file}",) if without else ()
+
+
+def _has_feedback(fields: Mapping[str, Any]) -> bool:
+    """Tell whether anything was said of a row's run, or of one of its runs."""
+    results = object_of(fields.get("evaluation_results") or fields.get("evaluationResults"))
+    if results:
+        return bool(results.get("results") or any(_is_flat(name) for name in results))
+    listed = fields.get("runs")
+    runs = listed if isinstance(listed, list) else [fields]
+    return any(bool(run.get("feedback_stats", True)) for run in runs if isinstance(run, Mapping))
 
 
 def _read(held: Held) -> list[Row]:
@@ -141,9 +151,10 @@ def _of_result(row: Row) -> Iterator[_Told]:
     """Yield the judgements of a row of an experiment's results."""
     run, example = object_of(row.fields.get("run")), object_of(row.fields.get("example"))
     results = row.fields.get("evaluation_results") or row.fields.get("evaluationResults")
-    for said in object_of(results)["results"]:
-        if isinstance(said, Mapping):
-            yield replace(_of_one(row, _answer(run, example), said), more=_texts(run, example))
+    answer, texts = _answer(run, example), _texts(run, example)
+    for number, said in enumerate(object_of(results)["results"]):
+        told = _of_one(row, answer, object_in(row, f"evaluation_results.results.{number}", said))
+        yield replace(told, more=texts)
 
 
 def _of_table(row: Row) -> Iterator[_Told]:
@@ -170,14 +181,15 @@ def _of_stats(row: Row) -> Iterator[_Told]:
 
 def _of_example(row: Row) -> Iterator[_Told]:
     """Yield what is said of the runs of an example."""
-    for run in row.fields["runs"]:
-        if isinstance(run, Mapping):
-            yield from _of_run(row._replace(fields={**row.fields, "run": run}), run, row.fields)
+    for number, run in enumerate(row.fields["runs"]):
+        run = object_in(row, f"runs.{number}", run)
+        yield from _of_run(row._replace(fields={**row.fields, "run": run}), run, row.fields)
 
 
 def _of_run(row: Row, run: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[_Told]:
-    for metric, stats in object_of(run.get("feedback_stats")).items():
-        stats = object_of(stats)
+    answer, texts = _answer(run, example), _texts(run, example)
+    for metric, stats in object_in(row, "feedback_stats", run.get("feedback_stats")).items():
+        stats = object_in(row, f"feedback_stats.{metric}", stats)
         words, comments, sources = (opened(stats.get(name)) for name in ("values", "comments", "sources"))
         number, value, error = stats.get("n"), value_of(stats.get("avg")), None
         if number != 1:
@@ -186,23 +198,22 @@ def _of_run(row: Row, run: Mapping[str, Any], example: Mapping[str, Any]) -> Ite
             value = value_of(next(iter(words)))
         yield _Told(
             row,
-            _answer(run, example),
-            str(metric),
+            answer,
+            metric,
             by="person" if number == 1 and _source(sources) == "app" else "judge",
             value=value,
             reason=_name(comments[0]) if number == 1 and isinstance(comments, list) and len(comments) == 1 else None,
             error=error or (UNSAID if value is None else None),
-            more=_texts(run, example),
+            more=texts,
         )
 
 
 def _of_comparison(row: Row) -> Iterator[_Told]:
     """Yield the choices of a row of evaluate_comparative, a feedback on each of its runs."""
     results, example = object_of(row.fields["evaluation_results"]), object_of(row.fields["example"])
-    runs = [run for run in results["runs"] if isinstance(run, Mapping)]
-    for name, said in results.items():
-        if not _is_flat(name) or not isinstance(said, Mapping):
-            continue
+    runs = [object_in(row, f"evaluation_results.runs.{number}", run) for number, run in enumerate(results["runs"])]
+    for name in filter(_is_flat, results):
+        said = object_in(row, f"evaluation_results.{name}", results[name])
         for run in runs:
             score, comment = (_of_run_id(said.get(each), run.get("id")) for each in ("scores", "comment"))
             told = _of_one(row, _answer(run, example), {"key": said.get("key"), "score": score, "comment": comment})
@@ -252,7 +263,7 @@ def _source(value: Any) -> str | None:
 def _answer(run: Mapping[str, Any], example: Mapping[str, Any]) -> Answer:
     """Return whose answer to what a run is: of the same example, or else of the same input."""
     asked = example.get("id") or run.get("reference_example_id") or run.get("inputs")
-    return Answer(_name(run.get("id")), asked, run.get("outputs"))
+    return answer_of(_name(run.get("id")), asked, run.get("outputs"))
 
 
 def _texts(run: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,8 +307,8 @@ def _choices(told: Iterable[_Told]) -> Iterator[_Told]:
         question = first.more.get("question")
         texts = {f"response_{n}": each.more.get("response") for n, each in ((1, first), (2, last))}
         reason = (last if selected == 2 else first).reason or first.reason
-        said = [first.run.said, last.run.said] if all(texts.values()) else None
-        pair = Answer(None, first.run.asked, said) if said else Answer(group)
+        said = (first.run.said or b"") + (last.run.said or b"")
+        pair = Answer(None, first.run.asked, said) if all(texts.values()) else Answer(group)
         more = {"selected_response": selected, "question": question, **texts}
         yield replace(first, run=pair, value=None, reason=reason, more=more)
 

@@ -8,12 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from judgefixtures.sources.parsing import Row
 from judgefixtures.words.texts import one_line
 
 Value: TypeAlias = bool | float | str | None  # a judgement
 
 LONGEST_NUMBER = 40  # characters
 REPR = ("{'", "[{'")  # how an object begins as Python writes it
+LONGEST_SHOWN = 40  # characters of a value in a message
 LONGEST = 200  # characters of what is no judgement
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -38,6 +40,18 @@ def object_of(value: Any) -> Mapping[str, Any]:
     """Return an object, or one that a text is as JSON; an empty one for anything else."""
     found = opened(value)
     return found if isinstance(found, dict) else {}
+
+
+def object_in(row: Row, name: str, value: Any) -> Mapping[str, Any]:
+    """Return an object that a row holds, an empty one for null; raises JudgeFixturesError for another value."""
+    found = opened(value)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise row.mistake(
+            f"{name} is {one_line(repr(found))[:LONGEST_SHOWN]}, where an object is wanted: export it again."
+        )
+    return found
 
 
 def value_of(value: Any, *, textual: bool = False) -> Value:

@@ -32,7 +32,7 @@ from model import serve  # noqa: E402
 
 EXAMPLES = [json.loads(line) for line in (HERE.parent / "examples.jsonl").read_text(encoding="utf-8").splitlines()]
 WRONG = {"leap-bad", "plant-good"}  # of these the judge says the opposite
-BROKEN = {"lock-bad"}  # of these it says what is no JSON
+BROKEN = {"lock-bad"}  # of these it says nothing
 VERSION = importlib.metadata.version("langsmith")
 NOW = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
 DATASET = uuid.UUID(int=1)
@@ -42,7 +42,7 @@ def said(text: str) -> str:
     """Answer as a judge."""
     example = next((each for each in EXAMPLES if each["response"] in text), EXAMPLES[0])
     if example["id"] in BROKEN:
-        return "I would rather not say."
+        return json.dumps({"refused": True})
     good = (example["label"] == "pass") != (example["id"] in WRONG)
     reason = f"It {'says' if good else 'does not say'} what is asked."
     graded = {"comment": reason, "reasoning": reason, "score": good, "quality": 0.9 if good else 0.2}
@@ -89,7 +89,7 @@ def kept() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def asked(address: str, text: str) -> dict[str, Any]:
-    """Ask the loopback model; raises ValueError where its answer is no JSON."""
+    """Ask the loopback model; what it says need not be what was asked for."""
     import openai
 
     client = openai.OpenAI(base_url=f"{address}/v1", api_key="unused", max_retries=0)
