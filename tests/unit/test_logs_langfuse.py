@@ -33,6 +33,7 @@ EXAMPLES = read_rows(LOGS / "examples.jsonl")
 SENT = ["2.60-sent.jsonl", "3.15-sent.jsonl", "5.0-sent.json"]
 ANSWERED = ["2.60-scores-by-schema.json", "3.15-pages-by-schema.jsonl", "5.0-scores-v3-by-schema.json"]
 EXPORTED = ["2.60-traces-by-schema.jsonl", "ui-by-schema.jsonl", "ui-by-schema.csv"]
+EXPORTED += ["ui-quoted-by-schema.csv"]  # where each text is JSON
 
 
 def raw(name: str) -> list[dict[str, Any]]:
@@ -40,7 +41,8 @@ def raw(name: str) -> list[dict[str, Any]]:
     file = HERE / name
     if name.endswith("csv"):
         with file.open(newline="", encoding="utf-8") as held:
-            return list(csv.DictReader(held))
+            rows = list(csv.DictReader(held))
+        return [{key: json.loads(cell) for key, cell in row.items()} for row in rows] if "quoted" in name else rows
     documents = read_rows(file) if name.endswith("l") else [json.loads(file.read_text())]
     if "sent" in name:
         events = [each for document in documents for each in _sent(document)]

@@ -6,6 +6,7 @@ a trace, or in an observation of it; a file of scores alone has the ids of these
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -39,20 +40,38 @@ class Langfuse(Export):
     @classmethod
     def claims(cls, held: Held) -> bool:
         """Tell whether there are scores, events that make some, or traces with theirs."""
+        if held.rows and held.rows[0].textual:  # a table: all of its rows have the same columns
+            return _is_score(_unquoted(held.rows[0]).fields)
         return any(_is_score(each) or _is_event(each) or _is_trace(each) for each in objects(held, LISTS))
 
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
         """Return a row per score; raises JudgeFixturesError naming the row."""
-        rows = paged(held, LISTS)
+        rows = [_unquoted(row) for row in paged(held, LISTS)]
         shown = _Shown(rows)
-        found = [each for row in rows for each in _scores(row)]
+        found = [_judged(score, shown) for row in rows for score in _scores(row)]
         if not found:
             raise JudgeFixturesError(
                 f"{held.file} holds no scores: a list of traces has their ids alone. Fetch each trace (GET "
                 "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
             )
-        return [_judged(each, shown) for each in found]
+        return found
+
+
+def _unquoted(row: Row) -> Row:
+    """Return a row of the page's CSV, in which older versions wrote each text as JSON: in quotes of its own."""
+    if not row.textual:
+        return row
+    return row._replace(fields={name: _text(cell) or None for name, cell in row.fields.items()})
+
+
+def _text(cell: Any) -> Any:
+    if not isinstance(cell, str) or len(cell) < 2 or not cell[0] == cell[-1] == '"':
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
 
 
 def _is_score(fields: Mapping[str, Any]) -> bool:
@@ -183,8 +202,8 @@ def _said(row: Row) -> dict[str, Any]:
     if kind in PROSE:
         return {}
     if kind == "BOOLEAN":
-        said = str(value if value is not None else word).strip().lower()
-        return {"value": True if said in TRUE else False if said in FALSE else str(value)}
+        spelled = str(value if value is not None else word).strip().lower()
+        return {"value": True if spelled in TRUE else False if spelled in FALSE else str(value)}
     if kind == "CATEGORICAL" and isinstance(word, str) and word.strip():
         return {"value": word}
     said = value_of(value, textual=row.textual)

@@ -8,7 +8,7 @@ Each part ran in a venv of its own, with ../ on PYTHONPATH, and writes into this
 
 Real are the bodies that an SDK sent (`*-sent*`). What the service answers cannot be made here: it is written by the SDK's own
 models of the answers (`*-by-schema*`), served by us, and read back by the SDK's own client, which would refuse what is not of
-its schema. The export of the page (`ui-by-schema*`) has the columns that the worker of langfuse/langfuse writes
+its schema. The export of the page (`ui-*by-schema*`) has the columns that the worker of langfuse/langfuse writes
 (worker/src/features/database-read-stream/getDatabaseReadStream.ts at 00385c5), in its order.
 """
 
@@ -258,7 +258,7 @@ def meta(held: list[Any]) -> dict[str, int]:
 
 
 def write_page_export() -> None:
-    """Write what the page of scores exports, as CSV and as JSON lines."""
+    """Write what the page of scores exports, as CSV, as older versions wrote it, too, and as JSON lines."""
     names = [
         "id",
         "traceId",
@@ -285,12 +285,21 @@ def write_page_export() -> None:
     rows = [{name: {**told, **each}.get(name) for name in names} for each in answered(more=True)]
     rows = [{**row, "authorUserName": "Anna" if row["source"] == "ANNOTATION" else None} for row in rows]
     write_lines("ui-by-schema.jsonl", rows)
-    with (HERE / "ui-by-schema.csv").open("w", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        writer.writerow(names)
-        for row in rows:
-            cells = ["" if each is None else each for each in row.values()]
-            writer.writerow([each if isinstance(each, str) else json.dumps(each) for each in cells])
+    filled = [["" if each is None else each for each in row.values()] for row in rows]
+    write_table("ui-by-schema.csv", [names, *([plain(each) for each in row] for row in filled)])
+    # Older versions of the page wrote each text as JSON, too.
+    write_table("ui-quoted-by-schema.csv", [names, *([json.dumps(each) for each in row] for row in filled)])
+
+
+def plain(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def write_table(name: str, rows: list[list[str]]) -> None:
+    """Write a table with each cell in quotes."""
+    with (HERE / name).open("w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
 
 
 def dumped(answer: Any) -> Any:
