@@ -99,7 +99,8 @@ class Reader:
                 raise UnusableError("no text of a response")
             raise row.mistake(
                 f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
-                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
+                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..., or those of "
+                f"its texts with --columns {','.join(f'{each}=...' for each in content.texts)}."
             )
         pair = self.pairs.get(name or (told.id if told else ""))
         if pair is None and told is not None and not name:

@@ -8,7 +8,6 @@ from judgefixtures.config import Config, JudgeTable, judge_table
 from judgefixtures.imports.choices import Choices
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry
-from judgefixtures.imports.exports.held import JUDGED
 from judgefixtures.imports.gradings import Gradings, ScoresAsGrades
 from judgefixtures.imports.scorings import PairScores, ResponseScores
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
@@ -52,8 +51,9 @@ def _check_mode(table: JudgeTable, about: Wording, where: str, heading: str) -> 
 def _fitting(entries: Sequence[Entry], table: JudgeTable | None, about: Wording | None) -> type[Content]:
     """Return what rows hold, as far as the judge's table and what they are about leave it open."""
     if table is None and about is None:
-        told = (each for each in CONTENTS if JUDGED in entries[0].row.fields and each.is_stated(entries))
-        return next(told, Choices)  # which is an error unless they say so
+        return next(
+            (each for each in CONTENTS if each.is_stated(entries)), Choices
+        )  # which is an error unless they say so
     own = [each for each in CONTENTS if table is None or each.mode == table.mode]
     fitting = [each for each in own if each.words is about] or own
     columns = entries[0].request.columns

@@ -717,7 +717,7 @@ def test_lines_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFa
     write_imported(path, imported)
     again = read_imported(path)
     assert again == imported
-    assert again.content == path.read_bytes()
+    assert b"".join(again.lines) == path.read_bytes()
 
 
 @pytest.mark.parametrize("scores", [7, "7", [], [1, 2, 3], ["7"], [True], [None, 7], [math.nan], [math.inf], [[7]], {}])
