@@ -65,7 +65,8 @@ def said(traces: list[list[dict[str, Any]]], name: str, source: str) -> Counter[
     """Return what one kind of source says under a name, by plain loops."""
     counted: Counter[str] = Counter()
     for each in (each for trace in traces for each in trace):
-        if each["assessment_name"] == name and "feedback" in each and not each["feedback"].get("error"):
+        named = each.get("assessment_name", each.get("name"))
+        if named == name and each.get("feedback") and not each["feedback"].get("error"):
             counted[str(each["feedback"]["value"])] += each["source"]["source_type"] == source
     return +counted
 

@@ -134,6 +134,11 @@ class Assessment:
         return not isinstance(self.fields.get("feedback"), dict)
 
     @property
+    def time(self) -> str:
+        """When it was made, as what can be sorted."""
+        return str(self.fields.get("create_time", self.fields.get("create_time_ms")))
+
+    @property
     def metadata(self) -> Mapping[str, Any]:
         """What MLflow notes of it."""
         held = self.fields.get("metadata")
@@ -244,11 +249,8 @@ def _of_trace(row: Row, traced: Traced, judges: set[str]) -> Iterator[Row]:
         by: By = "judge" if each.by == "code" and value is None and each.name in judges else each.by
         run = each.fields.get("run_id") or each.metadata.get(RUN)
         place = _placed(row, each.name)._replace(fields={**fields, "assessment": {**each.fields, "run_id": run}})
-        about = _about(traced, each)
-        yield judged(
-            place, metric=each.name, by=by, value=value, error=error, repeat=repeats.get(number), reason=_reason(each),
-            **about,
-        )  # fmt: skip
+        told = {"reason": _reason(each), "repeat": repeats.get(number), "error": error, **_about(traced, each)}
+        yield judged(place, metric=each.name, by=by, value=value, **told)
 
 
 def _about(traced: Traced, assessment: Assessment) -> dict[str, Any]:
@@ -320,7 +322,7 @@ def _repeats(assessments: Sequence[Assessment]) -> dict[int, int]:
     found = dict[int, int]()
     for numbers in groups.values():
         if len({str(assessments[number].metadata[RUN]) for number in numbers}) == len(numbers) > 1:
-            times = sorted(numbers, key=lambda number: str(assessments[number].fields.get("create_time")))
+            times = sorted(numbers, key=lambda number: assessments[number].time)
             found |= {number: repeat for repeat, number in enumerate(times)}
     return found
 

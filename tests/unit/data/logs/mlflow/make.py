@@ -135,6 +135,29 @@ def make_3() -> None:
     write(mlflow.search_traces().drop(columns=["trace", "spans"], errors="ignore"), "search_traces", "csv", "jsonl")
     traces = mlflow.search_traces(return_type="list")
     (HERE / f"{mlflow.__version__}-traces.json").write_text(json.dumps([json.loads(each.to_json()) for each in traces]))
+    if mlflow.__version__ == "3.17.2":
+        (HERE / "3.17.2-v2-by-schema.json").write_text(json.dumps([of_before(each) for each in traces]))
+
+
+def of_before(trace: Any) -> dict[str, Any]:
+    """Return a trace as MLflow 2 has it: its record of today's package, filled in by hand, with request and response."""
+    from mlflow.entities.trace_info_v2 import TraceInfoV2
+    from mlflow.entities.trace_status import TraceStatus
+
+    info = trace.info
+    old = TraceInfoV2(
+        request_id=info.trace_id,
+        experiment_id=info.experiment_id,
+        timestamp_ms=info.request_time,
+        execution_time_ms=info.execution_duration,
+        status=TraceStatus.OK,
+        tags=info.tags,
+        assessments=info.assessments,
+    )
+    return {
+        "info": old.to_dict(),
+        "data": {"request": trace.data.request, "response": trace.data.response, "spans": []},
+    }
 
 
 def make_2() -> None:
