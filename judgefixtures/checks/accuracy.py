@@ -76,8 +76,8 @@ class AccuracyCheck(Alone):
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
         if not case.judge.kind.chooses(case.pairs):
             return (
-                f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set pass_mark "
-                f"in {case.judge.table.heading}, and -k agreement asks whether it is right"
+                f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set "
+                f"pass_mark in {case.judge.table.heading}, and -k agreement asks whether it is right"
             )
         return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
