@@ -142,6 +142,10 @@ def test_people_review_in_spans_of_their_own(take: Take) -> None:
         if each["span_attributes"]["type"] == "review":
             reviews.setdefault(each["span_parents"][0], []).append(each["scores"]["right"])
     split = [each for each in reviews.values() if len({*each}) > 1]
+    people = [
+        row for row in read_log(DATA / f"{NEW}-review-by-schema.json").rows if row.fields["judged"]["by"] == "person"
+    ]
+    assert len(people) == sum(len(each) for each in reviews.values())
     done = take(f"{NEW}-review-by-schema.json", label_metric="right")
     assert {len(pair.labels) for pair in done.pairs} == {2}
     assert len(split) == 1
@@ -203,6 +207,20 @@ def test_no_row_is_lost_without_a_word(take: Take, tmp_path: Path) -> None:
     lines = summary(take(file))
     assert f"  without a score: 1 of 11 traces in {file}" in lines
     assert any("not used: 2 rows: its judge ended with an error: 2" in line for line in lines)
+
+
+def test_what_was_judged_is_what_the_scorer_was_given(tmp_path: Path) -> None:
+    """A scorer's own input tells what it read, which may be another text than the row's; without one the row does."""
+    told = {"root_span_id": "s0", "span_parents": ["s0"], "span_attributes": {"type": "score", "name": "tone"}}
+    given = {"input": "Why?", "output": "Its first paragraph."}
+    scores = [
+        {"id": "a", "span_id": "a", "input": given, "scores": {"tone": 1}} | told,
+        {"id": "b", "span_id": "b", "scores": {"tone": 0}} | told,
+        {"id": "c", "span_id": "c", "input": given, "scores": {"tone": 0}} | told | {"span_parents": ["elsewhere"]},
+    ]
+    rows = read_log(write([span(0), *scores], tmp_path, lines=True)).rows
+    assert [row.fields["judged"]["response"] for row in rows] == [given["output"], "Answer 0.", given["output"]]
+    assert [row.place for row in rows] == ["line 2", "line 3", "line 4"]
 
 
 def test_one_row_twice_is_one_and_two_versions_are_an_error(take: Take, tmp_path: Path) -> None:
