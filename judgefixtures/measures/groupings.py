@@ -6,7 +6,7 @@ judge alone does, it goes by their look. Several groups are looked at, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -128,7 +128,7 @@ def of_examples(arm: Sequence[Judgment], confidence: float = 0.90, scale: Scale 
     third = _thirds(sorted(words.values()))
     found = list(_split(LENGTH, said, lambda pair: third(words[pair.id]), THIRDS))
     for name in FORMATS:
-        found += _split(name, said, lambda pair, name=name: HAS[name in formats[pair.id]], tuple(HAS.values()))
+        found += _split(name, said, _having(name, formats), tuple(HAS.values()))
     # Of a response whose writer is not known nothing can be said by who wrote it.
     written = [each for each in said if MODEL in each.pair.columns]
     found += _split(MODEL, written, lambda pair: pair.columns[MODEL])
@@ -138,6 +138,11 @@ def of_examples(arm: Sequence[Judgment], confidence: float = 0.90, scale: Scale 
         return Group(by, name, tuple(members), confidence, scale, (min(counts), max(counts)) if by == LENGTH else None)
 
     return tuple(group(*each) for each in found)
+
+
+def _having(name: str, formats: Mapping[str, Collection[str]]) -> Callable[[Pair], str]:
+    """Return what tells whether a response has something, by the formats of all."""
+    return lambda pair: HAS[name in formats[pair.id]]
 
 
 def _graded(judgment: Judgment, scale: Scale | None) -> float | None:
