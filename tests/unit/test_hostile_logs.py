@@ -9,12 +9,17 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judgefixtures.__main__ import main
+from judgefixtures.imports import Request, import_log
 from judgefixtures.sources import encodings
+from judgefixtures.words.errors import JudgeFixturesError
 
 Refused = Callable[..., str]
 ROWS = [
@@ -40,6 +45,36 @@ def lines(rows: list[dict[str, Any]]) -> str:
 def changed(n: int, **fields: Any) -> list[dict[str, Any]]:
     """Return the rows with some fields of one of them changed."""
     return [{**row, **fields} if place == n else row for place, row in enumerate(ROWS)]
+
+
+def content_of(rows: list[dict[str, Any]], form: str) -> bytes:
+    """Return rows as a file of a format."""
+    if form == "parquet":
+        import pyarrow as pa
+        from pyarrow import parquet as written
+
+        sink = io.BytesIO()
+        written.write_table(pa.Table.from_pylist(rows), sink)
+        return sink.getvalue()
+    texts = {"csv": table, "tsv": lambda rows: table(rows, separator="\t"), "jsonl": lines, "json": json.dumps}
+    return str(texts[form](rows)).encode()
+
+
+ODD: tuple[object, ...] = (
+    [],
+    {},
+    [[1]],
+    {"a": None},
+    10**400,
+    -1,
+    0.5,
+    "",
+    "\x1b",
+    "=1",
+    True,
+    float("nan"),
+    "x" * 999,
+)
 
 
 @pytest.fixture
@@ -130,6 +165,30 @@ def test_a_log_without_rows(refused: Refused, content: str) -> None:
 def test_a_file_whose_name_says_nothing(refused: Refused) -> None:
     """A table under another name is not JSON lines, and is told how to be named."""
     assert "log.txt holds no JSON lines, and its name does not say what else it is" in refused("log.txt", table(ROWS))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["csv", "tsv", "jsonl", "json", "parquet"]),
+    st.lists(st.tuples(st.integers(0, 700), st.integers(0, 3), st.binary(max_size=4)), max_size=4),
+    st.sampled_from([None, *ODD]),
+)
+def test_any_damage_is_a_sentence(form: str, damage: list[tuple[int, int, bytes]], value: object) -> None:
+    """Whatever bytes of a log are changed, and whatever stands in a field, it is imported, or refused in a sentence."""
+    rows = changed(1, **{"verdict": value, "label": value}) if form != "parquet" and value is not None else ROWS
+    written = bytearray(content_of(rows, form))
+    for at, removed, added in damage:
+        written[at : at + removed] = added
+    with TemporaryDirectory() as made:
+        log = Path(made) / f"log.{form}"
+        log.write_bytes(written)
+        try:
+            done = import_log(Request((log,), judge="mine", dataset="own", into=Path(made) / "cassettes"))
+        except JudgeFixturesError as error:
+            assert str(error)  # noqa: PT017
+            assert [path.name for path in Path(made).iterdir()] == [log.name], "something was written"
+        else:
+            assert done.imported.answers
 
 
 # --- values -----------------------------------------------------------------------------------------------------

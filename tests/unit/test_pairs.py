@@ -357,7 +357,6 @@ def test_a_row_is_an_object(file: Path, line: str, kind: str) -> None:
         pytest.param("id,question,response_1,response_2", id="csv"),
         pytest.param("{'id': 'b'}", id="python"),
         pytest.param(json.dumps(ROW) + json.dumps(ROW), id="two-objects"),
-        pytest.param("[" * 100_000, id="too-deep"),
         pytest.param("9" * 5000, id="too-long-a-number"),
         pytest.param(json.dumps(ROW).replace("Why?", "Wh\ty?"), id="bare-control-character"),
     ],
@@ -367,6 +366,13 @@ def test_broken_json(file: Path, line: str) -> None:
     message = refusal(write(file, line))
     assert message.startswith(f"dataset 'mine': {file}:1: not JSON: ")
     assert message.endswith(". Each line holds one JSON object.")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, json.dumps(ROW)[:-1] + ', "steps": ' + "[" * 300 + "]" * 300 + "}"])
+def test_json_that_is_nested_too_deeply(file: Path, line: str) -> None:
+    """What is nested in more lists and objects than anybody writes is named with its line."""
+    said = f"dataset 'mine': {file}:1: a value is nested in more than 100 lists and objects"
+    assert refusal(write(file, line)) == f"{said}. Each line holds one JSON object."
 
 
 def test_broken_json_in_line_57(file: Path) -> None:
@@ -445,12 +451,15 @@ def test_file_without_pairs(file: Path, content: str) -> None:
     assert refusal(file) == f"dataset 'mine': {file} holds no pairs: one JSON object per line."
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_file_in_another_encoding(file: Path, encoding: str) -> None:
-    """A file that is not UTF-8 cannot be read, and the message says so."""
-    file.write_bytes(json.dumps(ROW | {"question": "é"}, ensure_ascii=False).encode(encoding))
+def test_file_in_another_encoding(file: Path) -> None:
+    """A file that is not UTF-8 is told with the line of the first such byte, and how to save it; marked UTF-16 is read."""
+    text = json.dumps(ROW | {"question": "é"}, ensure_ascii=False)
+    file.write_bytes(f"{json.dumps(ROW)}\n{text}\n".encode("latin-1"))
     message = refusal(file)
-    assert message.startswith(f"dataset 'mine': {file} cannot be read: 'utf-8' codec can't decode")
+    assert message.startswith(f"dataset 'mine': {file}:2: byte ")
+    assert "(0xe9) is not UTF-8 text. Save it as UTF-8 text" in message
+    file.write_bytes(text.encode("utf-16"))
+    assert read(file)[0].question == "é"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
