@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -84,8 +85,7 @@ def _width(path: Path, named: str, separator: str) -> int:
 def _heads(cells: Sequence[str], named: str) -> list[str]:
     """Return the columns' names; one without a name, such as the index that pandas writes, is named by its place."""
     heads = [head or f"Unnamed: {number}" for number, head in enumerate(cells)]
-    if len(set(heads)) < len(heads):
-        twice = sorted({head for head in heads if heads.count(head) > 1})
+    if twice := sorted(head for head, count in Counter(heads).items() if count > 1):
         raise JudgeFixturesError(
             f"{named}: the first line must name each column once, found {quote_names(heads)}: {quote_names(twice)} "
             "stands there more than once."

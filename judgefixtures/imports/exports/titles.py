@@ -29,10 +29,10 @@ def metric_names(answers: Iterable[Sequence[Told]]) -> dict[Told, str]:
             needed[name] = max(needed[name], _depth([each for each in told if each[0] == name]))
     every = dict.fromkeys(each for told in held for each in told)
     short = {each: _named(each, needed[each[0]], SHOWN) for each in every}
-    uses = Counter(
-        {name: len({each[: needed[each[0]]] for each in every if short[each] == name}) for name in short.values()}
-    )
-    return {each: name if uses[name] == 1 else _named(each, needed[each[0]], None) for each, name in short.items()}
+    uses: dict[str, set[Told]] = {}
+    for each, name in short.items():
+        uses.setdefault(name, set()).add(each[: needed[each[0]]])
+    return {each: name if len(uses[name]) == 1 else _named(each, needed[each[0]], None) for each, name in short.items()}
 
 
 def _depth(told: Sequence[Told]) -> int:
