@@ -92,7 +92,7 @@ def import_log(request: Request) -> Done:
             f"{request.names}: no row can be used: {_why(reader.unused)}. Name the {content.words.many} that the log "
             "is about (--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
         )
-    _check_share(request, reader.unused, len(entries))
+    _check_share(request, reader.unused, len(entries) - reader.repeated)
     logs = tuple(Log(file.name, _digest(file)) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
@@ -153,7 +153,10 @@ def _named_after(request: Request, config: Config) -> str:
 
 
 def _check_share(request: Request, unused: Sequence[tuple[str, str]], n: int) -> None:
-    """Raise JudgeFixturesError where more rows cannot be used than are allowed: a part must not pass for the whole."""
+    """Raise JudgeFixturesError where more rows cannot be used than are allowed: a part must not pass for the whole.
+
+    `n` are the rows that say something of their own: copies of those that can be used make nothing whole.
+    """
     allowed = MOST_UNUSED if request.allow is None else request.allow
     if len(unused) <= allowed * n:
         return
