@@ -39,7 +39,7 @@ class Reader:
     unused: list[tuple[str, str]] = field(default_factory=list)  # why, and where
     found: dict[Key, Logged] = field(default_factory=dict)
     places: dict[Key, Row] = field(default_factory=dict)
-    by_texts: dict[Texts, Pair] = field(default_factory=dict)
+    by_texts: dict[Texts, Pair | None] = field(default_factory=dict)  # None where several have them
 
     def read_answers(self, entries: Sequence[Entry]) -> dict[Key, Logged]:
         """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
@@ -50,11 +50,13 @@ class Reader:
         told = [self._told(entry) if tells or not entry.fault else None for entry in entries]
         self.pairs = {**(_told_pairs(self.content, entries, told) if tells else {}), **given}
         check_ids(self.pairs, entries, entries[0].request.names)
-        self.by_texts = {_texts(pair, order): pair for pair in self.pairs.values() for order in get_args(Order)}
+        for pair in self.pairs.values():
+            for texts in (_texts(pair, order) for order in get_args(Order)):
+                self.by_texts[texts] = pair if self.by_texts.get(texts, pair) is pair else None
         first = min((entry.repeat() for entry in entries), default=0)  # some count from 0, others from 1
-        for entry, pair in zip(entries, told, strict=True):
+        for entry, held in zip(entries, told, strict=True):
             try:
-                self._keep(self._answered(entry, pair, first), entry.row)
+                self._keep(self._answered(entry, held, first), entry.row)
             except UnusableError as error:
                 self.unused.append((str(error), entry.row.where))
         self.content.check_read()
@@ -104,7 +106,9 @@ class Reader:
             )
         pair = self.pairs.get(name or (told.id if told else ""))
         if pair is None and told is not None and not name:
-            pair = self.by_texts.get(_texts(told, "12"))
+            texts = _texts(told, "12")
+            if (pair := self.by_texts.get(texts)) is None and texts in self.by_texts:
+                raise UnusableError(f"several {content.words.many} have its texts, and it names none by its id")
         if pair is None:
             known = self.given and not self.grows
             one = content.words.one
