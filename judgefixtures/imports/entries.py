@@ -108,9 +108,15 @@ class Entry:
         return MISSING
 
     @property
+    def judgement(self) -> Mapping[str, Any] | None:
+        """What an export says in the form of all; None of a row that is none, or has a column of that name itself."""
+        said = self.row.fields.get(JUDGED) if self.form != "jsonl" else None
+        return said if isinstance(said, dict) and isinstance(said.get("metric"), str) and "by" in said else None
+
+    @property
     def fault(self) -> str:
         """Why nobody answered here; empty where somebody did, or a choice was made all the same."""
-        if lookup(self.row.fields, f"{JUDGED}.error") is not MISSING:
+        if "error" in (self.judgement or {}):
             return "its judge ended with an error"
         # An export of several providers may have no answer of the one that is meant.
         lacks = self.form == "inspect" or (self.form == "promptfoo" and self.value("answer") is None)

@@ -44,7 +44,7 @@ def choose(entries: Sequence[Entry]) -> Chosen:
 
     Raises JudgeFixturesError with a list of what there is where none is named, or one that is not there.
     """
-    request, named = entries[0].request, [entry for entry in entries if JUDGED in entry.row.fields]
+    request, named = entries[0].request, [entry for entry in entries if entry.judgement is not None]
     if not named:
         for option, name in (("--metric", request.metric), ("--label-metric", request.label_metric)):
             if name is not None:
@@ -53,16 +53,22 @@ def choose(entries: Sequence[Entry]) -> Chosen:
                     "or columns with --columns FIELD=COLUMN."
                 )
         return Chosen(tuple(entries))
+    if other := next((entry for entry in entries if len(named) < len(entries) and entry.judgement is None), None):
+        raise other.row.mistake(
+            f"the row names no metric, and rows such as {named[0].row.where} do: they are of two kinds. Import them "
+            "one at a time, or leave some out with --where COLUMN=VALUE."
+        )
     kinds: Kinds = {}
     for entry in named:
         kinds.setdefault((_said(entry)["metric"], _said(entry)["by"]), []).append(entry)
     judges = [name for name, by in kinds if by == "judge"]
     metric = judges[0] if request.metric is None and len(judges) == 1 else request.metric
-    own = [entry for by in ("judge", "code") for entry in kinds.get((str(metric), by), ())]
-    if metric is None or not own:
+    whose = next(((metric, by) for by in ("judge", "code") if (metric, by) in kinds), None)  # a check is no judge's
+    if metric is None or whose is None:
         raise JudgeFixturesError(_which(kinds, request.metric, "--metric", request.names))
-    by_whom = ("person",) if request.label_metric is None else ("person", "code", "judge")
-    wanted = request.label_metric or metric
+    own, wanted = kinds[whose], request.label_metric or metric
+    # Under the judge's own name what anybody but people says is no label: at worst it is the judge's own answer.
+    by_whom = ("person",) if wanted == metric else ("person", "code", "judge")
     people = next((kinds[wanted, by] for by in by_whom if (wanted, by) in kinds), [])
     if request.label_metric is not None and not people:
         raise JudgeFixturesError(_which(kinds, wanted, "--label-metric", request.names))
@@ -135,13 +141,17 @@ def _said(entry: Entry) -> Mapping[str, Any]:
 
 def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
     """Return what an export holds, for whoever has to choose."""
+    whose = "judge" if option == "--metric" else "person"
     if metric is not None:
-        what = f"none is called {metric!r}"
+        is_there = any(name == metric for name, _ in kinds)
+        what = f"none called {metric!r} is {WHOSE[whose]}" if is_there else f"none is called {metric!r}"
     elif all(by != "judge" for _, by in kinds):
         what = "none is a judge's"
     else:
         what = "none is named"
-    listed = sorted(kinds.items(), key=lambda item: (item[0][1] != "judge", item[0]))
+    listed = sorted(kinds.items(), key=lambda item: (item[0][1] != whose, item[0]))
+    first = listed[0][0][0]
+    remedy = "" if first == metric else f"Name one, such as {option} {quoted(first)}. "
     lines = [
         f"  {one_line(name)} ({WHOSE[by]}): {several(len(held), 'row')}: {_values(held)}" for (name, by), held in listed
     ]
@@ -151,7 +161,7 @@ def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
             f"{names} holds {several(len(kinds), 'metric')}, and {what}:",
             *lines[:MOST_LISTED],
             *more,
-            f"Name one, such as {option} {quoted(listed[0][0][0])}. Nothing was written.",
+            f"{remedy}Nothing was written.",
         ]
     )
 

@@ -12,6 +12,7 @@ import pytest
 
 from judgefixtures.imports import Request, exports, import_log, opened, summary
 from judgefixtures.imports.exports.held import Export, Held, judged
+from judgefixtures.imports.exports.unmarked import Plain
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -36,7 +37,7 @@ class Tool(Export):
 
 @pytest.fixture(autouse=True)
 def _tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = {Tool.name: Tool}
+    every = {Tool.name: Tool, Plain.name: Plain}
     monkeypatch.setattr(exports, "EXPORTS", every)
     monkeypatch.setattr(opened, "EXPORTS", every)
 
@@ -143,3 +144,48 @@ def test_too_many_rows_without_use(take: Callable[..., Any], tmp_path: Path) -> 
     assert "--allow 0.17" in str(error.value)
     assert not (tmp_path / "cassettes").exists()
     assert len(take(rows, allow=0.17).imported.answers) == N - 1
+
+
+@pytest.mark.parametrize(
+    "own", [True, None, {"metric": ["a"], "by": "zz"}, {"error": "x", "metric": "a", "by": "code"}]
+)
+def test_a_column_of_that_name(own: Any, tmp_path: Path) -> None:
+    """In a plain log a column called `judged` is a column like any other."""
+    log = tmp_path / "own.jsonl"
+    rows = [{"id": f"e{n}", "question": f"{n}?", "response": f"{n}.", "passed": n < 2, "judged": own} for n in range(N)]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = import_log(Request((log,), judge="mine", into=tmp_path / "cassettes"))
+    assert sum(bool(each.said) for each in done.imported.answers.values()) == 2
+    assert not done.unused
+
+
+def test_rows_that_say_it_again_allow_nothing(take: Callable[..., Any]) -> None:
+    """Copies of usable rows do not make the share of those without a use any smaller."""
+    rows = [said(n, error="timeout") if n == 2 else said(n) for n in range(N)]
+    with pytest.raises(JudgeFixturesError, match=r"1 of 6 rows \(16\.7%\) cannot be used"):
+        take(rows + [said(0)] * 100)
+
+
+def test_the_judges_own_answers_are_no_labels(take: Callable[..., Any], tmp_path: Path) -> None:
+    """The name of the judge's metric as that of the people is an error where no person says anything under it."""
+    with pytest.raises(JudgeFixturesError, match="none called 'tone' is people's"):
+        take([said(n) for n in range(N)], label_metric="tone")
+    assert not (tmp_path / "cassettes").exists()
+    with pytest.raises(JudgeFixturesError, match="none called 'tone' is a judge's"):
+        take([said(n, by="person", passed="pass") for n in range(N)], metric="tone")
+
+
+def test_a_check_in_code_of_the_same_name_is_not_the_judge(take: Callable[..., Any]) -> None:
+    """What code says under the name of a judge is another metric; by itself it can be meant."""
+    code = [said(n, by="code") for n in range(2, N)]
+    done = take([*(said(n) for n in range(2)), *code])
+    assert (len(done.imported.answers), done.of_others) == (2, N - 2)
+    assert len(take(code, metric="tone").imported.answers) == N - 2
+
+
+def test_rows_without_a_metric_are_not_dropped(take: Callable[..., Any], tmp_path: Path) -> None:
+    """A second log whose rows name no metric is an error that names its first row."""
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text('{"id": "e0", "passed": true}\n')
+    with pytest.raises(JudgeFixturesError, match=r"plain\.jsonl:1: the row names no metric, and rows such as"):
+        take([said(n) for n in range(N)], files=(tmp_path / "log.json", plain))
