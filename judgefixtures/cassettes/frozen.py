@@ -8,6 +8,8 @@ was made from are recorded anew; how pairs are chosen is not known here.
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -90,12 +92,19 @@ def frozen_pairs(folder: Path) -> dict[str, Pair]:
     if not path.exists():
         return {}
     try:
-        refuse_merge_marks(path, path.read_bytes())
-        return {pair.id: pair for pair in read_pairs(path, Source(folder.name, path, balance_positions=False))}
+        content = path.read_bytes()
+        refuse_merge_marks(path, content)
+        return dict(_read_once(path, hashlib.sha256(content).hexdigest()))
     except DamagedError:
         raise
     except JudgeFixturesError as error:
         raise CassetteError(f"the frozen pairs are damaged ({error}) {REMEDY}") from None
+
+
+@functools.lru_cache(maxsize=4)
+def _read_once(path: Path, digest: str) -> Mapping[str, Pair]:  # noqa: ARG001 (a file of other content is another)
+    """Return the pairs of a file by id: a run asks for them several times, and of an imported log they are many."""
+    return {pair.id: pair for pair in read_pairs(path, Source(path.parent.name, path, balance_positions=False))}
 
 
 def frozen_sample(folder: Path) -> FrozenSample | None:

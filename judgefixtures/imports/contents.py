@@ -41,6 +41,7 @@ class Content(ABC):
     words: ClassVar[Wording]
     holds: ClassVar[str]  # what the rows are called
     asked: ClassVar[str]  # what each of them says
+    skips: ClassVar[bool] = False  # a row whose value is no number: it is counted, and else an error
     alike: ClassVar[str] = ""  # what else two answers to one question have in common
     check: str  # for which a log without cues is enough
     limit: str  # of that check's gate, to begin with

@@ -44,7 +44,7 @@ class Reader:
     def read_answers(self, entries: Sequence[Entry]) -> dict[Key, Logged]:
         """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
         _check_columns(self.content, entries)
-        check_values(entries, self.content.form.field)
+        check_values(entries, self.content.stated, skipped=self.content.skips)
         given = {pair.id: pair for pair in self.given}
         tells = self.grows or not given
         told = [self._told(entry) if tells or not entry.fault else None for entry in entries]

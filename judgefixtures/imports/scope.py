@@ -63,6 +63,8 @@ def _people(of: _Answers) -> Scope:
     """Tell whether people say what is right."""
     if not of.of_examples:
         known = sum(pair.gold is not None for pair in of.about)
+        if known and of.content.check != "accuracy":
+            return Scope(cannot=("accuracy (each response passes or fails by itself, and neither is chosen)",))
         return _told(known, f"accuracy on {several(known, 'pair')} with gold", "accuracy (no pair has gold)")
     labels = Counter(pair.label for pair in of.about if isinstance(pair, Example))
     known, least = sum(labels[label] for label in LABELS), min(labels[label] for label in LABELS)

@@ -137,6 +137,7 @@ class ResponseScores(OfExamples, Scorings):
     stated: ClassVar[tuple[str, ...]] = ("score",)
     holds: ClassVar[str] = "scores"
     asked: ClassVar[str] = "which score a response has"
+    skips: ClassVar[bool] = True
 
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(table)

@@ -28,28 +28,32 @@ SHOWN = 60  # characters of a value
 CHECKED = ("pair", "label", "gold")  # beside what was said
 
 
-def check_values(entries: Iterable[Entry], said: str) -> None:
-    """Raise JudgeFixturesError naming the first row with a value that a program left there; `said` is a field."""
+def check_values(entries: Iterable[Entry], said: Sequence[str], *, skipped: bool) -> None:
+    """Raise JudgeFixturesError naming the first row with a value that a program left there; `said` are fields.
+
+    `skipped`: what is no number there makes a row of no use, and is not looked at here.
+    """
+    fields, numbers = (*CHECKED, *said), CHECKED if skipped else (*CHECKED, *said)
     for entry in entries:
-        for field in (*CHECKED, said):
+        for field in fields:
             value = entry.value(field)
             if isinstance(value, str):
-                if value[:1] in MAY_BEGIN and (problem := _problem_of(value)):
+                if value[:1] in MAY_BEGIN and (problem := _problem_of(value, numbers=field in numbers)):
                     raise entry.row.mistake(f"{entry.column(field)} is {one_line(repr(value))[:SHOWN]}: {problem}")
-            elif isinstance(value, float) and not math.isfinite(value):
+            elif isinstance(value, float) and not math.isfinite(value) and field in numbers:
                 raise entry.row.mistake(f"{entry.column(field)} is {value}: {NO_VALUE}")
 
 
 NO_VALUE = "a program wrote a number that is none. Write null there, or leave the cell empty, where there is no value."
 
 
-def _problem_of(value: str) -> str:
+def _problem_of(value: str, *, numbers: bool) -> str:
     if FORMULA.match(value[:LONGEST]):
         return (
             "the file was saved with formulas in place of their values, or with one that failed. Save it with the "
             "values (copy the sheet, and paste it as values), and import that."
         )
-    return NO_VALUE if NO_NUMBER.fullmatch(value[:LONGEST]) else ""
+    return NO_VALUE if numbers and NO_NUMBER.fullmatch(value[:LONGEST]) else ""
 
 
 def check_ids(pairs: Mapping[str, Pair], entries: Sequence[Entry], what: str) -> None:

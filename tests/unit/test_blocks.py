@@ -31,6 +31,7 @@ from judgefixtures.starter import start
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
 IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
+EXPORTS = "reads what other tools wrote; test_logs_*.py import their files"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
     "make docs": "asks an index where Sphinx is not installed; test_site.py builds the site",
@@ -41,6 +42,18 @@ NOT_RUN = {
     "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
     "judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
+    "judgefixtures import logs/2026-11-26_graded.eval --judge grader --pairs examples.jsonl": EXPORTS,
+    "judgefixtures import results.json --judge rubric --dataset support": EXPORTS,
+    "judgefixtures import traces.jsonl --judge answers --dataset support": EXPORTS,
+    "judgefixtures import scores.csv --judge correct --metric correct --pairs traces.jsonl": EXPORTS,
+    "judgefixtures import traces.jsonl --judge correct --metric correct --label-metric user-feedback": EXPORTS,
+    "judgefixtures import evaluated.jsonl --judge correctness --metric correctness --columns label=human": EXPORTS,
+    "judgefixtures import annotations.jsonl --judge correctness --metric correctness --pairs spans.jsonl": EXPORTS,
+    "judgefixtures import experiment.json --judge closed --metric ClosedQA --label-metric right": EXPORTS,
+    "judgefixtures import results.csv --judge correct --metric correct --columns label=reference.label": EXPORTS,
+    "judgefixtures import feedback.json --judge correct --metric correct --pairs runs.jsonl": EXPORTS,
+    "judgefixtures import scores.jsonl --judge helpfulness --pairs answers.jsonl": IMPORTS,
+    "judgefixtures import readings.csv --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
     "pytest -k swap --judge gpt-4 --judge-baseline chatgpt": IMPORTS,
     "judgefixtures import log.jsonl --judge gpt-4 --dataset support "
     "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,
@@ -54,6 +67,9 @@ SHOWN = {
     "close: 1 of 1 pairs": "compared in test_votes.py",
     "{question} {cue}": "a template; test_init.py runs it",
     '{"id": "e1", "reading"': "a log of grades; test_import_grades.py imports one like it",
+    '{"id": "e1", "score"': "a log of scores; test_import_scores.py imports one like it",
+    '{"pair": "q1", "score_1"': "a log of two scores; test_import_scores.py imports one like it",
+    "--- answers by length": "of logs that are not shipped; test_answers_by.py computes its own",
     "with 60 labels a judge": "what `agreement_prospect` says; an example of its own, which runs",
 }
 # Python that is no program of its own: a test below runs it in what it belongs to.

@@ -246,9 +246,6 @@ def test_scores_of_another_type_are_an_error_that_names_the_row(take: Take, tmp_
 
 def test_nobody_elses_file_is_claimed(tmp_path: Path) -> None:
     """Only files with a mark of Braintrust's are: an object of scores alone is a plain log."""
-    for file in sorted(LOGS.glob("*/*")):
-        if file.suffix in (".json", ".jsonl", ".csv"):
-            assert Braintrust.claims(hold(file)) is (file.parent.name == "braintrust"), file
     plain = {"input": "Why?", "output": "So.", "scores": {"tone": 1}}
     assert not Braintrust.claims(hold(write([plain], tmp_path, lines=True)))
     assert not Braintrust.claims(hold(write({"results": [plain], "summary": 1}, tmp_path, lines=False)))

@@ -274,9 +274,6 @@ def test_a_row_of_nothing_of_theirs_is_named(take: Take, tmp_path: Path) -> None
 
 def test_nobody_elses_file_is_claimed(tmp_path: Path) -> None:
     """Only files with a form of LangSmith's are."""
-    for file in sorted(LOGS.glob("*/*")):
-        if file.suffix in (".json", ".jsonl", ".csv"):
-            assert Langsmith.claims(hold(file)) is (file.parent.name == "langsmith"), file
     assert not Langsmith.claims(hold(write([{"run_id": "1", "key": "k", "score": 1}], tmp_path, lines=True)))
     assert not Langsmith.claims(hold(write([{"id": "1", "feedback.tone": 1}], tmp_path, lines=True)))
 

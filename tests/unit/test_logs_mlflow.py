@@ -270,7 +270,7 @@ def test_assessments_that_cannot_be_read_are_an_error_that_names_the_row(take: C
     """A list that is neither JSON nor Python is told with its row and how to write the table."""
     text = 'trace_id,trace_metadata,assessments\nt,{},"[<Feedback object>]"\n'
     told = take(text, code=2, name="traces.csv")
-    assert "traces.csv: row 1: assessments are neither JSON nor a list" in told
+    assert "traces.csv:2: assessments are neither JSON nor a list" in told
     assert "to_json" in told
 
 

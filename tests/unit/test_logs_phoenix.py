@@ -288,10 +288,7 @@ def test_from_a_file_to_a_report(
 
 
 def test_files_of_others_are_not_claimed() -> None:
-    """Of the data of every tool Phoenix claims its own files, but for frames of run_evals, and nobody else's."""
-    for file in sorted(each for each in LOGS.glob("*/*.*") if each.suffix in (".json", ".jsonl", ".csv", ".parquet")):
-        unmarked = file.name in ("0.29-evals.json", "0.29-hallucination.csv")
-        assert Phoenix.claims(hold(file)) == (file.parent == HERE and not unmarked), file
+    """A log with labels, scores and explanations of one's own is none of Phoenix's."""
     plain = [
         {"id": "1", "label": "pass", "score": 0.5, "explanation": "So.", "quality_score": 3, "annotation_x_score": 1}
     ]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from support.project import Project, in_pyproject
 
 from judgefixtures.__main__ import main
+from judgefixtures.cassettes import frozen
 from judgefixtures.imports import Request, import_log
 from judgefixtures.words import secrets
 
@@ -259,6 +260,17 @@ def test_importing_again_writes_no_byte(answers: Imported, tmp_path: Path) -> No
         file.write_bytes(damaged)
         answers("log.csv", PLAIN)
         assert file.read_bytes() == before
+
+
+def test_frozen_pairs_are_read_anew_where_they_changed(answers: Imported, tmp_path: Path) -> None:
+    """The pairs beside an import are read once, as long as they are the same, and nobody changes what others were given."""
+    answers("log.csv", PLAIN)
+    folder = tmp_path / "cassettes/mine/own"
+    before = frozen.frozen_pairs(folder)
+    taken = before.pop("e0")
+    assert frozen.frozen_pairs(folder)["e0"] is taken
+    answers("log.csv", PLAIN.replace("Why?", "How?"))
+    assert {pair.question for pair in frozen.frozen_pairs(folder).values()} == {"How?"}
 
 
 @settings(max_examples=60, deadline=None)
