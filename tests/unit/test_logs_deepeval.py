@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.exported import LOGS, OTHER, damaged, places, read_or_refused, said_of
+from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, read_rows
 
 from judgefixtures.__main__ import main
@@ -200,5 +200,4 @@ def test_hostile_runs(data: st.DataObject) -> None:
     trace = {"llmSpans": [{"metricsData": [metric()]}]}
     runs = {"testCases": [case(metric(), trace=trace), case(metric())], "conversationalTestCases": [talk, older]}
     whole = data.draw(st.sampled_from([runs, {"testRunData": runs}, {"testRuns": [runs, runs]}]))
-    path = data.draw(st.sampled_from([*places(whole)]))
-    read_or_refused("run.json", damaged(whole, path, data.draw(OTHER)))
+    read_or_refused("run.json", data.draw(spoiled(whole)))

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.exported import LOGS, spoiled, write
 from support.importing import answers, importer
 from support.project import Project, in_pyproject, json_lines, read_rows
-from support.spoiled import spoiled, write
 
 from judgefixtures.imports import Request, import_log, summary
 from judgefixtures.imports.exports.held import Held
@@ -27,7 +27,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
-LOGS = Path(__file__).parent / "data" / "logs"
 HERE = LOGS / "langfuse"
 EXAMPLES = read_rows(LOGS / "examples.jsonl")
 SENT = ["2.60-sent.jsonl", "3.15-sent.jsonl", "5.0-sent.json"]

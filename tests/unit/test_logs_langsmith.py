@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.exported import LOGS, spoiled, write
 from support.project import Project, in_pyproject
-from support.spoiled import spoiled, write
 
 from judgefixtures.__main__ import main
 from judgefixtures.imports import Request, import_log, summary
@@ -26,7 +26,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
-LOGS = Path(__file__).parent / "data" / "logs"
 DATA = LOGS / "langsmith"
 VERSIONS = ("0.2.11", "0.15.1")
 NEW = "0.15.1"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.exported import LOGS, spoiled, write
 from support.importing import answers, importer
 from support.project import Project, in_pyproject, json_lines, read_rows
-from support.spoiled import spoiled, write
 
 from judgefixtures.imports import Request, import_log, summary
 from judgefixtures.imports.exports import EXPORTS, export_of
@@ -28,7 +28,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
-LOGS = Path(__file__).parent / "data" / "logs"
 HERE = LOGS / "phoenix"
 EXAMPLES = {row["id"]: row for row in read_rows(LOGS / "examples.jsonl")}
 GOOD = {"correct": True, "incorrect": False}
@@ -244,6 +243,14 @@ def test_other_answers_of_a_repetition_are_other_examples() -> None:
         ("e", 1, "e"),
         ("e~3", 0, "e"),
     ]
+
+
+def test_an_explanation_alone_is_no_judgement() -> None:
+    """An annotation that only explains cannot be used, and is counted: the others can."""
+    rows = [{**NOTE, "span_id": "s1"}, {**NOTE, "span_id": "s2", "label": None, "score": None, "explanation": "Hm."}]
+    first, last = (row.fields["judged"] for row in Phoenix.rows(Held(Path("notes.json"), value=rows)))
+    assert (first["passed"], first.get("error")) == ("correct", None)
+    assert last["error"] == "it has neither a label nor a score"
 
 
 NOTE = {"name": "tone", "annotator_kind": "LLM", "label": "correct", "score": 1.0, "explanation": None}

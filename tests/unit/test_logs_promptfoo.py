@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.exported import LOGS, OTHER, damaged, places, read_or_refused, said_of
+from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, json_lines, read_rows
 
 from judgefixtures.__main__ import main
@@ -339,11 +340,17 @@ def test_long_values_are_shortened_where_they_stay_different() -> None:
     assert [*metric_names([[("r", "x" * 100), ("r", "y")]]).values()] == [f"r: {'x' * 60}...", "r: y"]
 
 
+def test_metrics_of_many_names() -> None:
+    """Ten thousand rubrics, each of one test, are named in a moment: each is looked at once."""
+    started = time.monotonic()
+    assert len(metric_names([[("rubric", f"It names {n}.")] for n in range(10_000)])) == 10_000
+    assert time.monotonic() - started < 5
+
+
 @pytest.mark.parametrize("name", ["results.json"])
 @given(data=st.data())
 def test_hostile_exports(name: str, data: st.DataObject) -> None:
     """Whatever stands in any place of an export, it is read, or refused with the file's name."""
     whole = {"results": {"results": [cell(part(), part("human"), test=n, testCase={"vars": {}}) for n in range(2)]}}
     whole["results"]["results"] += [cell(part("select-best"), output=1, failureReason=2, error="down")]
-    path = data.draw(st.sampled_from([*places(whole)]))
-    read_or_refused(name, damaged(whole, path, data.draw(OTHER)))
+    read_or_refused(name, data.draw(spoiled(whole)))

@@ -15,6 +15,7 @@ from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, value_of
+from judgefixtures.imports.exports.pages import listed, listed_rows
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -44,7 +45,7 @@ class Braintrust(Export):
         summary = object_of(value.get("summary")) if isinstance(value, dict) else {}
         if SUMMARY & summary.keys():
             return isinstance(value.get("results"), list)
-        return any(_is_scored(each, textual=held.value is None) for each in _found(held))
+        return any(_is_scored(each, textual=held.value is None) for each in listed(held, LISTS))
 
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
@@ -65,19 +66,11 @@ class Braintrust(Export):
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many traces nobody scored."""
         traces: dict[str, bool] = {}
-        for row in _listed(held):
+        for row in listed_rows(held, LISTS):
             name = _trace(row)
             traces[name] = traces.get(name, False) or _is_told(row.fields)
         without = list(traces.values()).count(False)
         return (f"without a score: {without} of {several(len(traces), 'trace')} in {held.file}",) if without else ()
-
-
-def _found(held: Held) -> Sequence[Any]:
-    """Return what a file lists; nothing where it lists nothing."""
-    value = held.value
-    if isinstance(value, dict):
-        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), [])
-    return value if isinstance(value, list) else [row.fields for row in held.rows]
 
 
 def _is_scored(fields: Any, *, textual: bool) -> bool:
@@ -90,10 +83,6 @@ def _is_scored(fields: Any, *, textual: bool) -> bool:
     scores = object_of(scores) if as_text else scores
     numbers = isinstance(scores, dict) and all(isinstance(each, int | float | None) for each in scores.values())
     return marked and (bool(numbers and scores) or flat)
-
-
-def _listed(held: Held) -> Sequence[Row]:
-    return held.rows if held.value is None else held.numbered(_found(held))
 
 
 def _trace(row: Row) -> str:
@@ -113,7 +102,7 @@ def _read(held: Held) -> list[Row]:
     """Return the rows with their cells opened; one that stands in the file again, unchanged, once."""
     read: list[Row] = []
     seen: dict[str, Row] = {}
-    for row in _listed(held):
+    for row in listed_rows(held, LISTS):
         row = row._replace(fields=_opened(row.fields, textual=held.value is None))
         name = row.fields.get("id")
         before = seen.setdefault(name, row) if isinstance(name, str) else row

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import Export, Held, judged
-from judgefixtures.imports.exports.notation import value_of
+from judgefixtures.imports.exports.notation import id_in, value_of
 from judgefixtures.imports.exports.pages import objects, paged
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -178,19 +178,10 @@ def _about(row: Row) -> tuple[str | int | None, str | int | None]:
     """Return the id of what a score is of, and that of the trace in which it stands."""
     subject = row.fields.get("subject")
     if isinstance(subject, dict):
-        about, trace = (_id(row, f"subject.{name}", subject.get(name)) for name in ("id", "traceId"))
+        about, trace = (id_in(row, f"subject.{name}", subject.get(name)) for name in ("id", "traceId"))
         return about, trace
-    ids = {name: _id(row, name, row.fields.get(name)) for name in SCORED}
+    ids = {name: id_in(row, name, row.fields.get(name)) for name in SCORED}
     return next((value for value in ids.values() if value is not None), None), ids["traceId"]
-
-
-def _id(row: Row, name: str, value: Any) -> str | int | None:
-    """Return an id, None for an empty one; raises JudgeFixturesError for what is neither a text nor a whole number."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise row.mistake(f"{name} must be a text or a whole number, got {one_line(repr(value))[:80]}.")
-    return value
 
 
 def _said(row: Row) -> dict[str, Any]:

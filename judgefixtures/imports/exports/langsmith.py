@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from judgefixtures.imports.exports.alike import Alike, Answer, answer_of
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import Value, object_in, object_of, opened, text_of, value_of
+from judgefixtures.imports.exports.notation import Value, filled, object_in, object_of, opened, text_of, value_of
+from judgefixtures.imports.exports.pages import listed, listed_rows
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
@@ -34,12 +35,12 @@ class Langsmith(Export):
     @classmethod
     def claims(cls, held: Held) -> bool:
         """Tell whether there is feedback in one of the forms that LangSmith has for it."""
-        return any(isinstance(each, Mapping) and _form_of(each) for each in _found(held))
+        return any(isinstance(each, Mapping) and _form_of(each) for each in listed(held, LISTS))
 
     @classmethod
     def rows(cls, held: Held) -> list[Row]:
         """Return a row per judgement."""
-        told = [each for row in _read(held) for each in _said(row)]
+        told = [each for row in listed_rows(held, LISTS) for each in _said(row)]
         if not told:
             raise JudgeFixturesError(
                 f"{held.file} has no feedback: export what list_feedback returns, or the rows of an experiment."
@@ -51,7 +52,7 @@ class Langsmith(Export):
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many rows nobody said anything of."""
-        rows = _read(held)
+        rows = listed_rows(held, LISTS)
         without = sum(not _has_feedback(row.fields) for row in rows)
         return (f"without feedback: {without} of {several(len(rows), 'row')} in {held.file}",) if without else ()
 
@@ -64,18 +65,6 @@ def _has_feedback(fields: Mapping[str, Any]) -> bool:
     listed = fields.get("runs")
     runs = listed if isinstance(listed, list) else [fields]
     return any(bool(run.get("feedback_stats", True)) for run in runs if isinstance(run, Mapping))
-
-
-def _read(held: Held) -> list[Row]:
-    return list(held.rows) if held.value is None else held.numbered(_found(held))
-
-
-def _found(held: Held) -> Sequence[Any]:
-    """Return what a file lists; nothing where it lists nothing."""
-    value = held.value
-    if isinstance(value, dict):
-        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), [])
-    return value if isinstance(value, list) else [row.fields for row in held.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +130,7 @@ def _of_feedback(row: Row) -> Iterator[_Told]:
     """Yield one feedback of list_feedback, or of a table of such."""
     fields = row.fields
     error = None if isinstance(fields.get("run_id"), str) else "it is about no run"
-    told = _of_one(row, Answer(_name(fields.get("run_id"))), fields)
+    told = _of_one(row, Answer(filled(fields.get("run_id"))), fields)
     experiment = fields.get("comparative_experiment_id")
     group = str(fields.get("feedback_group_id") or experiment) if experiment else None
     yield replace(told, error=told.error or error, group=group)
@@ -169,7 +158,7 @@ def _of_table(row: Row) -> Iterator[_Told]:
     for name, value in fields.items():
         if _is_flat(name):
             said = value_of(value, textual=row.textual)
-            error = _name(fields.get("error")) or (UNSAID if said is None else None)
+            error = filled(fields.get("error")) or (UNSAID if said is None else None)
             told = _Told(row, _answer(run, {}), name[len(FLAT) :], value=said, error=error, more=_texts(run, {}))
             yield replace(told, is_of_evaluator=said is None)
 
@@ -202,7 +191,7 @@ def _of_run(row: Row, run: Mapping[str, Any], example: Mapping[str, Any]) -> Ite
             metric,
             by="person" if number == 1 and _source(sources) == "app" else "judge",
             value=value,
-            reason=_name(comments[0]) if number == 1 and isinstance(comments, list) and len(comments) == 1 else None,
+            reason=filled(comments[0]) if number == 1 and isinstance(comments, list) and len(comments) == 1 else None,
             error=error or (UNSAID if value is None else None),
             more=texts,
         )
@@ -230,12 +219,12 @@ def _of_one(row: Row, run: Answer, said: Mapping[str, Any]) -> _Told:
     value = value_of(said.get("score"), textual=row.textual)
     value = value_of(said.get("value"), textual=row.textual) if value is None else value
     failed = object_of(said.get("extra")).get("error") is True
-    reason = _name(said.get("comment"))
+    reason = filled(said.get("comment"))
     source = said.get("feedback_source.type") or _source(said.get("feedback_source"))
     return _Told(
         row,
         run,
-        _name(said.get("key")) or "(no key)",
+        filled(said.get("key")) or "(no key)",
         by="person" if source == "app" else "judge",
         value=value,
         reason=None if failed else reason,
@@ -250,7 +239,7 @@ def _source(value: Any) -> str | None:
     if isinstance(value, list):
         return _source(value[0]) if len(value) == 1 else None
     if isinstance(value, Mapping):
-        return _name(value.get("type"))
+        return filled(value.get("type"))
     if not isinstance(value, str):
         return None
     found = SOURCE.search(value)
@@ -263,7 +252,7 @@ def _source(value: Any) -> str | None:
 def _answer(run: Mapping[str, Any], example: Mapping[str, Any]) -> Answer:
     """Return whose answer to what a run is: of the same example, or else of the same input."""
     asked = example.get("id") or run.get("reference_example_id") or run.get("inputs")
-    return answer_of(_name(run.get("id")), asked, run.get("outputs"))
+    return answer_of(filled(run.get("id")), asked, run.get("outputs"))
 
 
 def _texts(run: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,7 +260,7 @@ def _texts(run: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]
     return {
         "question": question_of(example.get("inputs") or run.get("inputs")),
         "response": response_of(run.get("outputs")),
-        "model": _name(model),
+        "model": filled(model),
     }
 
 
@@ -315,7 +304,3 @@ def _choices(told: Iterable[_Told]) -> Iterator[_Told]:
 
 def _is_flat(name: object) -> bool:
     return isinstance(name, str) and name.startswith(FLAT)
-
-
-def _name(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None

@@ -6,17 +6,16 @@ writes them: in CSV a list or an object is JSON, or what Python shows of it.
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
+from judgefixtures.imports.exports.notation import by_python, filled
 from judgefixtures.imports.exports.otel import hex_id
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row, lookup
@@ -384,17 +383,17 @@ def _columns(rows: Sequence[Row]) -> Iterator[list[Row]]:
         scored = column.endswith("/score")
         stem = column.rpartition("/")[0]
         why = f"{stem}/justification" if scored else f"{stem}/rationale"
-        told = [_filled(row.fields.get(name)) for row in rows for name in (why, f"{stem}/error_message")]
+        told = [filled(row.fields.get(name)) for row in rows for name in (why, f"{stem}/error_message")]
         by: By = "judge" if any(told) else "code"
         yield [_cell(row, metric, by, row.fields.get(column), stem, why) for row in rows]
 
 
 def _cell(row: Row, metric: str, by: By, value: Any, stem: str, why: str) -> Row:
     fields = _kept(row.fields)
-    value, reason = _number(value), _filled(fields.get(why))
+    value, reason = _number(value), filled(fields.get(why))
     error = None
     if value is None:
-        error = _filled(fields.get(f"{stem}/error_message")) or reason or "it has no value"
+        error = filled(fields.get(f"{stem}/error_message")) or reason or "it has no value"
     elif not isinstance(value, bool | int | float | str):
         value, error = None, f"its value is a {type(value).__name__}"
     question, response = (fields.get(name) for name in _texts_of(fields))
@@ -405,9 +404,9 @@ def _cell(row: Row, metric: str, by: By, value: Any, stem: str, why: str) -> Row
         value=value,
         reason=reason if error is None else None,
         error=None if error is None else _short(error),
-        id=_filled(fields.get("trace_id")),
+        id=filled(fields.get("trace_id")),
         # A request's id is one of its input: other responses to that have the same.
-        cluster=_filled(fields.get("request_id")),
+        cluster=filled(fields.get("request_id")),
         question=question_of(question),
         response=response_of(_shown(response)),
     )
@@ -442,10 +441,6 @@ def _number(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _filled(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
-
-
 def _short(text: str) -> str:
     return one_line(text)[:LONGEST]
 
@@ -455,14 +450,14 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     found = _json(value)
-    return _by_python(value) if isinstance(found, str) else found
+    return by_python(value) if isinstance(found, str) else found
 
 
 def _shown(value: Any) -> Any:
     """Return the list or the object that a text shows as Python does; JSON may be what a model said, and stays text."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[") or not isinstance(_json(value), str):
         return value
-    return _by_python(value)
+    return by_python(value)
 
 
 def _json(value: Any) -> Any:
@@ -471,13 +466,3 @@ def _json(value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return value
-
-
-def _by_python(text: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a backslash in a text
-            found = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
-    return found if isinstance(found, list | dict) else text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -17,6 +19,7 @@ LONGEST_NUMBER = 40  # characters
 REPR = ("{'", "[{'")  # how an object begins as Python writes it
 LONGEST_SHOWN = 40  # characters of a value in a message
 LONGEST = 200  # characters of what is no judgement
+LONGEST_LITERAL = 1_000_000  # characters of an object as Python writes it: parsed it takes a hundred times as much
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
@@ -36,6 +39,23 @@ def opened(value: Any) -> Any:
     return found if isinstance(found, dict | list) else value
 
 
+def by_python(text: str) -> Any:
+    """Return the list or the object that a text is as Python writes one; any other text as it is.
+
+    >>> by_python("[{'name': 'tone', 'score': None}]"), by_python("[sic]")
+    ([{'name': 'tone', 'score': None}], '[sic]')
+    """
+    if len(text) > LONGEST_LITERAL:
+        return text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a backslash in a text
+            found = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    return found if isinstance(found, list | dict) else text
+
+
 def object_of(value: Any) -> Mapping[str, Any]:
     """Return an object, or one that a text is as JSON; an empty one for anything else."""
     found = opened(value)
@@ -52,6 +72,24 @@ def object_in(row: Row, name: str, value: Any) -> Mapping[str, Any]:
             f"{name} is {one_line(repr(found))[:LONGEST_SHOWN]}, where an object is wanted: export it again."
         )
     return found
+
+
+def id_in(row: Row, name: str, value: Any) -> str | int | None:
+    """Return an id, None for an empty one; raises JudgeFixturesError for what is neither a text nor a whole number."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise row.mistake(f"{name} must be a text or a whole number, got {one_line(repr(value))[:80]}.")
+    return value
+
+
+def filled(value: Any) -> str | None:
+    """Return a text that says something; None for anything else.
+
+    >>> filled("So."), filled(" "), filled(1)
+    ('So.', None, None)
+    """
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def value_of(value: Any, *, textual: bool = False) -> Value:

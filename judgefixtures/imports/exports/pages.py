@@ -36,6 +36,19 @@ def objects(held: Held, lists: Sequence[str] = ("data",)) -> Iterator[dict[str, 
             yield from (each for each in (value[name] if name else [value]) if isinstance(each, dict))
 
 
+def listed(held: Held, lists: Sequence[str]) -> Sequence[Any]:
+    """Return the lines of a file, or what its document lists, itself or under the first of these names that it has."""
+    value = held.value
+    if isinstance(value, dict):
+        value = next((value[name] for name in lists if isinstance(value.get(name), list)), [])
+    return value if isinstance(value, list) else [row.fields for row in held.rows]
+
+
+def listed_rows(held: Held, lists: Sequence[str]) -> list[Row]:
+    """Return as rows what a file lists; raises JudgeFixturesError for what is not an object."""
+    return list(held.rows) if held.value is None else held.numbered(listed(held, lists))
+
+
 def _flat(values: Sequence[Any], depth: int = 0) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list) and depth < DEEPEST:

@@ -7,7 +7,6 @@ whose name it does not say.
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
 import math
@@ -19,7 +18,7 @@ from typing import Any, ClassVar
 
 from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import By, Export, Held, judged
-from judgefixtures.imports.exports.notation import object_of, text_of, value_of
+from judgefixtures.imports.exports.notation import by_python, id_in, object_of, text_of, value_of
 from judgefixtures.imports.exports.pages import objects, paged
 from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
@@ -39,7 +38,6 @@ PART = re.compile(r"(?:eval\.|annotation_)(.+)[._](label|score|explanation)")  #
 PARTS = ("label", "score", "explanation")
 STATUS = "execution_status"
 ENDED = "COMPLETED"  # how an execution's status begins where it has a result
-LONGEST = 100_000  # characters of an object as Python writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +134,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 @functools.lru_cache(maxsize=64)  # a row is looked at several times before the next one
 def _object_in(text: str) -> Mapping[str, Any]:
-    if not text.startswith("{'") or len(text) > LONGEST:
-        return object_of(text)
-    try:
-        read = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    return object_of(by_python(text) if text.startswith("{'") else text)
 
 
 def _records(value: Any) -> list[dict[str, Any]] | None:
@@ -282,7 +274,7 @@ def _judged(told: _Told, runs: _Runs) -> Row:
         passed=score if label is None and not is_number else label,
         score=score if is_number else None,
         reason=told.explanation if isinstance(told.explanation, str) else None,
-        error=told.error,
+        error=told.error or ("it has neither a label nor a score" if label is None and score is None else None),
         question=question_of(_shown(fields, QUESTIONS)),
         response=response_of(_shown(fields, RESPONSES)),
         model=_text(fields, MODEL),
@@ -347,11 +339,5 @@ class _Runs:
 
 def _id(row: Row, names: Sequence[str]) -> str | int | None:
     """Return the first id that a row has; raises JudgeFixturesError for what is neither a text nor a whole number."""
-    for name in names:
-        value = row.fields.get(name)
-        if value is None or (isinstance(value, str) and not value.strip()):
-            continue
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise row.mistake(f"{name} must be a text or a whole number, got {one_line(repr(value))[:80]}.")
-        return value
-    return None
+    found = (id_in(row, name, row.fields.get(name)) for name in names)
+    return next((each for each in found if each is not None), None)

@@ -1,10 +1,10 @@
-"""Exports of other tools in tests: the real files, imports of them, and files that are damaged in every place."""
+"""Exports of other tools in tests: the real files, what their rows say, and files in which something is another thing."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,13 @@ from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import quote_names
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
-OTHER = st.sampled_from(
-    [None, True, 0, -1, 1.5, float("nan"), "", "x", "5" * 5000, 10**400, [], [None], {}, {"a": []}, [[1]]]
+DEEPEST = 12  # steps from the whole of a document to what is changed in it
+JUNK: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([None, True, False, 0, -1, 10**30, 10**400, 0.5, float("nan"), [], {}]),
+    st.sampled_from(["", "x", "\ud83d", "[", "{}", "{" * 300, "[{'a': nan}]", "5" * 5000, "é" * 300]),
+    st.sampled_from([[[]], [None], [{}], [None, 1, "a", {}], ["x", 1], {"": 1}, {"a": {"b": []}}, {"a": [1]}]),
+    st.sampled_from([{"score": "x"}, {"type": []}]),
+    st.integers() | st.floats() | st.text(max_size=8),
 )
 
 
@@ -27,29 +32,47 @@ def said_of(file: Path) -> list[Mapping[str, Any]]:
     return [row.fields[JUDGED] for row in export_of(held).rows(held)]
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of everything inside a JSON value."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inside:
-        yield (*path, key)
-        yield from places(each, (*path, key))
+@st.composite
+def spoiled(draw: st.DrawFn, document: Any) -> Any:
+    """Return a document with up to four of its values, anywhere, in the place of which something else stands, or nothing."""
+    document = copy.deepcopy(document)
+    for _ in range(draw(st.integers(1, 4))):
+        held, key = _place(draw, document)
+        if held is None:
+            continue
+        if draw(st.booleans()) and isinstance(held, dict):
+            del held[key]
+        else:
+            held[key] = copy.deepcopy(draw(JUNK))
+    return document
 
 
-def damaged(value: Any, path: tuple[Any, ...], other: Any) -> Any:
-    """Return a copy in which another value stands in one place."""
-    found = copied = copy.deepcopy(value)
-    for step in path[:-1]:
-        found = found[step]
-    found[path[-1]] = other
-    return copied
+def _place(draw: st.DrawFn, document: Any) -> tuple[Any, Any]:
+    held, key, value = None, None, document
+    for _ in range(draw(st.integers(1, DEEPEST))):
+        keys = sorted(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+        if not keys:
+            break
+        held, key = value, draw(st.sampled_from(keys))
+        value = held[key]
+    return held, key
+
+
+def write(document: Any, folder: Path, *, lines: bool) -> Path:
+    """Write a document, as one or with a line for each of what it lists; return the file."""
+    file = folder / ("spoiled.jsonl" if lines else "spoiled.json")
+    listed = document if isinstance(document, list) else [document]
+    text = "".join(json.dumps(each) + "\n" for each in listed) if lines else json.dumps(document)
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 def read_or_refused(name: str, value: Any) -> None:
     """Read a document by whoever claims it: rows that say whose they are, or an error that names the file."""
     held = Held(Path(name), value=json.loads(json.dumps(value)))
-    export = export_of(held)
     refused = ""
     try:
+        export = export_of(held)
         rows = export.rows(held)
         export.remarks(held)
     except JudgeFixturesError as error:
