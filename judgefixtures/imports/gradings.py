@@ -11,8 +11,7 @@ from typing import ClassVar
 from judgefixtures.config import JudgeTable
 from judgefixtures.imports.answers import Graded, Logged
 from judgefixtures.imports.contents import OfExamples, Said
-from judgefixtures.imports.entries import Entry, UnusableError
-from judgefixtures.imports.spoilt import NO_NUMBER
+from judgefixtures.imports.entries import Entry
 from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.grades import parse_grade
 from judgefixtures.reading.verdicts import InvalidKind
@@ -98,13 +97,6 @@ class ScoresAsGrades(Gradings):
     """Grades that stand where scores do: no row has any other than 0 and 1."""
 
     stated: ClassVar[tuple[str, ...]] = ("score",)
-
-    def of_value(self, entry: Entry) -> tuple[bool | None, InvalidKind | None]:
-        """Return whether it passed, or nothing; a number that is none is of no use, as among other scores."""
-        value = entry.value(*self.stated)
-        if NO_NUMBER.fullmatch(str(value)):
-            raise UnusableError("a score that is not a number")
-        return super().of_value(entry)
 
 
 def _is_number(value: object) -> bool:

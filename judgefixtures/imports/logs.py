@@ -24,7 +24,7 @@ from judgefixtures.imports.answers import FILE, Imported, Key, Log, Logged, name
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, Request
 from judgefixtures.imports.matching import Reader
-from judgefixtures.imports.meant import choose, with_labels
+from judgefixtures.imports.meant import choose, unused_labels, with_labels
 from judgefixtures.imports.opened import check_file, read_log
 from judgefixtures.imports.recognised import recognised
 from judgefixtures.imports.scope import scope_of
@@ -82,7 +82,8 @@ def import_log(request: Request) -> Done:
     chosen = choose(asked)
     entries = chosen.entries
     folder = (request.into or config.folder / "cassettes") / request.judge / dataset
-    given = with_labels(_known_pairs(request, dataset, config), chosen.labels)
+    known = _known_pairs(request, dataset, config)
+    given = with_labels(known, chosen.labels)
     grows = request.pairs is None and dataset in config.datasets and _is_own(folder, config.source(dataset))
     content = recognised(entries, given, config, dataset)
     reader = Reader(content, content.conditions(conditions(config.cues)), given, grows)
@@ -100,7 +101,9 @@ def import_log(request: Request) -> Done:
     pairs = writers.signed(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
     left = (len(rows) - len(asked), reader.repeated, tuple(reader.unused))
-    remarks = (*(remark for file in files for remark in file.remarks), *chosen.remarks, *filter(None, [writers.remark]))
+    of_files = (remark for file in files for remark in file.remarks)
+    of_labels = unused_labels(() if grows else known, chosen.labels, answered)
+    remarks = (*of_files, *chosen.remarks, *filter(None, [writers.remark]), *of_labels)
     imported = Imported(request.judge, dataset, logs, found)
     done = Done(request, content, imported, pairs, folder, config, *left, remarks, len(gone), chosen.others)
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)

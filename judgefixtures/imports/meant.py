@@ -6,7 +6,7 @@ What people said of the same is their labels; whatever else is there is counted,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -63,10 +63,11 @@ def choose(entries: Sequence[Entry]) -> Chosen:
         kinds.setdefault((_said(entry)["metric"], _said(entry)["by"]), []).append(entry)
     judges = [name for name, by in kinds if by == "judge"]
     metric = judges[0] if request.metric is None and len(judges) == 1 else request.metric
-    whose = next(((metric, by) for by in ("judge", "code") if (metric, by) in kinds), None)  # a check is no judge's
-    if metric is None or whose is None:
+    whose = [(metric, by) for by in ("judge", "code") if metric is not None and (metric, by) in kinds]
+    if metric is None or not whose:
         raise JudgeFixturesError(_which(kinds, request.metric, "--metric", request.names))
-    own, wanted = kinds[whose], request.label_metric or metric
+    # Code that says something under the name of a judge is another metric.
+    own, wanted = kinds[whose[0]], request.label_metric or metric
     # Under the judge's own name what anybody but people says is no label: at worst it is the judge's own answer.
     by_whom = ("person",) if wanted == metric else ("person", "code", "judge")
     people = next((kinds[wanted, by] for by in by_whom if (wanted, by) in kinds), [])
@@ -84,12 +85,25 @@ def with_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]]) -> t
     >>> with_labels([Example("e1", "Why?", "So.")], {"e1": ["pass"]})[0].label
     'pass'
     """
-    if any(isinstance(pair, Example) and pair.label for pair in pairs):
+    if _are_labelled(pairs):
         return tuple(pairs)
     return tuple(
         replace(pair, label=_one(labels[pair.id])) if isinstance(pair, Example) and pair.id in labels else pair
         for pair in pairs
     )
+
+
+def unused_labels(given: Sequence[Pair], labels: Mapping[str, Sequence[Any]], answered: Set[str]) -> Iterator[str]:
+    """Yield of how many examples people's labels do not count, and why: nobody is to look for them in vain."""
+    if labels and _are_labelled(given):
+        known = several(len(labels), "example")
+        yield f"not used: what people say of {known} in the log: some that are given have labels, and these alone count"
+    elif lost := len(labels.keys() - answered):
+        yield f"not used: what people say of {several(lost, 'example')} in the log that no answer is about"
+
+
+def _are_labelled(pairs: Iterable[Pair]) -> bool:
+    return any(isinstance(pair, Example) and pair.label for pair in pairs)
 
 
 def _one(said: Sequence[Any]) -> Any:

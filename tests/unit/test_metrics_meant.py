@@ -131,6 +131,19 @@ def test_labels_go_to_examples_of_a_file(take: Callable[..., Any], tmp_path: Pat
     people = [said(n, by="person", passed="pass", question=None, response=None) for n in range(N)]
     done = take([*rows, *people], pairs=pairs)
     assert [pair.label for pair in done.pairs] == ["pass"] * N
+    assert not done.remarks
+    own = [{name: said(n)["said"][name] for name in names} | ({} if n else {"label": "fail"}) for n in range(N)]
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in own))
+    done = take([*rows, *people], pairs=pairs)
+    assert [pair.label for pair in done.pairs] == ["fail", *[None] * (N - 1)]
+    assert "not used: what people say of 6 examples in the log: some that are given have labels" in done.remarks[0]
+
+
+def test_labels_of_what_nobody_judged(take: Callable[..., Any]) -> None:
+    """What people say of other examples than the judge is told."""
+    people = [said(n, by="person", passed="pass") for n in range(N + 2)]
+    done = take([*(said(n) for n in range(N)), *people])
+    assert done.remarks == ("not used: what people say of 2 examples in the log that no answer is about",)
 
 
 def test_too_many_rows_without_use(take: Callable[..., Any], tmp_path: Path) -> None:
@@ -157,6 +170,18 @@ def test_a_column_of_that_name(own: Any, tmp_path: Path) -> None:
     done = import_log(Request((log,), judge="mine", into=tmp_path / "cassettes"))
     assert sum(bool(each.said) for each in done.imported.answers.values()) == 2
     assert not done.unused
+
+
+def test_texts_of_several_examples(tmp_path: Path) -> None:
+    """A row without an id is about the example with its texts; where two have them it is no one's, and is counted."""
+    examples = [{"id": f"e{n}", "question": "Why?", "response": "So." if n < 2 else f"{n}."} for n in range(N)]
+    pairs, log = tmp_path / "examples.jsonl", tmp_path / "log.jsonl"
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in examples))
+    rows = [{"question": row["question"], "response": row["response"], "passed": True} for row in examples[1:]]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = import_log(Request((log,), judge="mine", pairs=pairs, into=tmp_path / "cassettes", allow=0.2))
+    assert [key.pair for key in sorted(done.imported.answers)] == [f"e{n}" for n in range(2, N)]
+    assert [why for why, _ in done.unused] == ["several examples have its texts, and it names none by its id"]
 
 
 def test_rows_that_say_it_again_allow_nothing(take: Callable[..., Any]) -> None:
