@@ -32,7 +32,8 @@ SAYS = {
     Status.PASS: "it kept to every limit that was checked",
 }
 LAPSED = "what was waived is answered for no longer: a waiver has expired"
-NO_CHECK = "none of {count} applies, so that nothing was decided, and nothing passed: each says why"
+NO_CHECK = "none of {count} applies, so that nothing was decided, and nothing passed"
+MOST_TOLD = 3  # reasons for which no check applies
 MISSING = "ERROR: not all that was to run came to a result, and what is not measured is not passed: see the warnings"
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
@@ -69,7 +70,10 @@ def opening(report: Row) -> list[str]:
         return [MISSING]
     alone = not report.get("decisions") and all(row.baseline is not None for row in rows)
     if alone and report.get("status") == Status.NOT_APPLICABLE:
-        return [f"{Status.NOT_APPLICABLE}: {NO_CHECK.format(count=several(len(rows), 'check'))}"]
+        why = [*dict.fromkeys(row.message for row in rows if row.message)]
+        told = "; ".join(why[:MOST_TOLD]) if why else "each says why"
+        more = f"; and {len(why) - MOST_TOLD} more" if len(why) > MOST_TOLD else ""
+        return [f"{Status.NOT_APPLICABLE}: {NO_CHECK.format(count=several(len(rows), 'check'))}: {told}{more}"]
     return []
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.files import atomic_write
@@ -25,6 +26,7 @@ from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, Request
 from judgefixtures.imports.matching import Reader
 from judgefixtures.imports.meant import choose, unused_labels, with_labels
+from judgefixtures.imports.next_steps import Prepared, steps
 from judgefixtures.imports.opened import check_file, read_log
 from judgefixtures.imports.recognised import recognised
 from judgefixtures.imports.scope import scope_of
@@ -65,7 +67,15 @@ class Done:
     unused: tuple[tuple[str, str], ...]  # why, and where
     remarks: tuple[str, ...] = ()  # what the logs say of themselves
     replaced: int = 0  # answers of an earlier import that were there and are not among these
+    changed: int = 0  # answers of an earlier import that are others here
     of_others: int = 0  # rows of other metrics, people and checks in code
+    given: int = 0  # pairs of the dataset, or of a file
+    people: tuple[str, ...] = ()  # metrics of people whose labels are not used
+
+    @property
+    def about(self) -> int:
+        """How many pairs or examples the answers are about."""
+        return len({key.pair for key in self.imported.answers})
 
 
 def import_log(request: Request) -> Done:
@@ -90,29 +100,38 @@ def import_log(request: Request) -> Done:
     found = reader.read_answers(entries)
     if not found:
         raise JudgeFixturesError(
-            f"{request.names}: no row can be used: {_why(reader.unused)}. Name the {content.words.many} that the log "
-            "is about (--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
+            f"{request.names}: no row can be used: {_why(reader.unused)}.{reader.hint} Name the {content.words.many} "
+            "that the log is about (--pairs FILE, or --dataset NAME of the configuration), or the columns of its "
+            f"texts: --columns {','.join(f'{each}=...' for each in content.texts)}; the row has "
+            f"{quote_names(rows[0].row.fields)}."
         )
-    _check_share(request, reader.unused, len(entries) - reader.repeated)
-    logs = tuple(Log(file.name, _digest(file)) for file in request.files)
+    _check_share(request, reader, len(entries) - reader.repeated)
+    logs = tuple(Log(file.name, _digest(file, request)) for file in request.files)
     answered = {key.pair for key in found}
     kept = {pair.id for pair in given} | answered if grows else answered
     writers = _writers(reader, entries)
     pairs = writers.signed(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
-    gone = earlier(folder / FILE).keys() - found.keys()
+    before = earlier(folder / FILE)
+    replaced = (len(before.keys() - found.keys()), sum(each != found.get(key, each) for key, each in before.items()))
     left = (len(rows) - len(asked), reader.repeated, tuple(reader.unused))
     of_files = (remark for file in files for remark in file.remarks)
     of_labels = unused_labels(() if grows else known, chosen.labels, answered)
     remarks = (*of_files, *chosen.remarks, *filter(None, [writers.remark]), *of_labels)
     imported = Imported(request.judge, dataset, logs, found)
-    done = Done(request, content, imported, pairs, folder, config, *left, remarks, len(gone), chosen.others)
+    whose: dict[str, Any] = {"of_others": chosen.others, "given": len(given), "people": chosen.people}
+    done = Done(request, content, imported, pairs, folder, config, *left, remarks, *replaced, **whose)
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
     return done
 
 
-def _digest(file: Path) -> str:
+def _digest(file: Path, request: Request) -> str:
+    """Return a digest of a log's content, and of what was chosen of it: two judges may stand in one file."""
     with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
+        digest = hashlib.file_digest(opened, "sha256")
+    chosen = (request.metric, dict(request.where), dict(request.columns), request.verdict, request.own_numbers)
+    if any(chosen):
+        digest.update(json.dumps(chosen, sort_keys=True).encode())
+    return digest.hexdigest()[:16]
 
 
 # --- what the request names -----------------------------------------------------------------------------------
@@ -155,19 +174,19 @@ def _named_after(request: Request, config: Config) -> str:
     return f"{stem}-log" if stem in config.datasets and config.source(stem).is_built_in else stem
 
 
-def _check_share(request: Request, unused: Sequence[tuple[str, str]], n: int) -> None:
+def _check_share(request: Request, reader: Reader, n: int) -> None:
     """Raise JudgeFixturesError where more rows cannot be used than are allowed: a part must not pass for the whole.
 
     `n` are the rows that say something of their own: copies of those that can be used make nothing whole.
     """
-    allowed = MOST_UNUSED if request.allow is None else request.allow
+    unused, allowed = reader.unused, (MOST_UNUSED if request.allow is None else request.allow)
     if len(unused) <= allowed * n:
         return
     share = math.ceil(len(unused) / n * 100) / 100
     raise JudgeFixturesError(
         f"{request.names}: {len(unused)} of {several(n, 'row')} ({len(unused) / n:.1%}) cannot be used, and at most "
-        f"{allowed:.1%} may: {_why(unused)}. Mend the log, leave rows out with --where COLUMN=VALUE, or import the "
-        f"others with --allow {share:g}. Nothing was written."
+        f"{allowed:.1%} may: {_why(unused)}.{reader.hint} Mend the log, leave rows out with --where COLUMN=VALUE, "
+        f"or import the others with --allow {share:g}. Nothing was written."
     )
 
 
@@ -175,12 +194,18 @@ def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, 
     """Return the pairs that a file or the configuration has; none where the log's own texts are all there is."""
     if request.pairs is not None:
         check_file(request.pairs, "name a file of pairs or examples with --pairs")
-        return _without_secrets(load_pairs(Source(dataset, request.pairs, balance_positions=False)), str(request.pairs))
+        return _without_secrets(load_pairs(_beside(dataset, request.pairs, config)), str(request.pairs))
     if dataset not in config.datasets:
         return ()
     config.check_dataset_files(dataset)
     source = replace(config.source(dataset), balance_positions=False)
     return _without_secrets(load_pairs(source, config.seed), f"dataset {dataset!r}")
+
+
+def _beside(dataset: str, pairs: Path, config: Config) -> Source:
+    """Return a file of --pairs as a dataset; messages say which table maps its columns."""
+    heading = f'{config.heading("datasets", dataset)} (path = "{pairs}"), and give --dataset {dataset} and no --pairs'
+    return Source(dataset, pairs, balance_positions=False, heading=heading)
 
 
 def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
@@ -286,11 +311,16 @@ def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
     path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
+    answered = {key.pair for key in done.imported.answers}
+    about = [pair for pair in done.pairs if pair.id in answered]
+    own = (done.imported.dataset, about, done.given, done.folder / PAIRS_FILE)
+    prepared = Prepared(done.request, config, done.content, *own, done.people)
     text = load_template(SUMMARY, several=several, why=_why, line=one_line).render(
         done=done,
         counted=_counted(done),
         scope=scope_of(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
+        steps=[*steps(prepared)],
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,
         lacks_gate=not done.content.is_limited(config) and done.content.is_known(done.pairs),

@@ -23,6 +23,9 @@ from judgefixtures.words.texts import quote_names
 Texts: TypeAlias = tuple[str, ...]
 
 
+MOST_SHOWN = 3  # ids
+
+
 @dataclass(slots=True)
 class Reader:
     """Reads rows into answers about pairs or examples; what cannot be used is kept with its place.
@@ -39,6 +42,7 @@ class Reader:
     unused: list[tuple[str, str]] = field(default_factory=list)  # why, and where
     found: dict[Key, Logged] = field(default_factory=dict)
     places: dict[Key, Row] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()  # ids that the dataset lacks, the first ones
     by_texts: dict[Texts, Pair | None] = field(default_factory=dict)  # None where several have them
 
     def read_answers(self, entries: Sequence[Entry]) -> dict[Key, Logged]:
@@ -61,6 +65,17 @@ class Reader:
                 self.unused.append((str(error), entry.row.where))
         self.content.check_read()
         return self.found
+
+    @property
+    def hint(self) -> str:
+        """What may have gone wrong where rows are about what nobody knows; a sentence with a space before it."""
+        if not self.unknown or not self.pairs:
+            return ""
+        names = quote_names([*self.pairs][:MOST_SHOWN])
+        return (
+            f" Rows are about {quote_names(self.unknown)}, and the {self.content.words.many} are {names}"
+            f"{', ...' if len(self.pairs) > MOST_SHOWN else ''}: where these are others, name them with --dataset NAME."
+        )
 
     def _told(self, entry: Entry) -> Pair | None:
         """Return the pair that an entry itself holds, None where it holds none."""
@@ -110,8 +125,9 @@ class Reader:
             if (pair := self.by_texts.get(texts)) is None and texts in self.by_texts:
                 raise UnusableError(f"several {content.words.many} have its texts, and it names none by its id")
         if pair is None:
-            known = self.given and not self.grows
-            one = content.words.one
+            known, one = self.given and not self.grows, content.words.one
+            if name and len(self.unknown) < MOST_SHOWN:
+                self.unknown = (*self.unknown, name)
             raise UnusableError(f"its {one} is not in the dataset" if known else f"no row has its {one}'s texts")
         if told is None or _texts(told, "12") == _texts(pair, "12"):
             return pair, False

@@ -37,6 +37,7 @@ class Chosen:
     others: int = 0
     remarks: tuple[str, ...] = ()
     labels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    people: tuple[str, ...] = ()  # metrics under which people judged, where none of them is used
 
 
 def choose(entries: Sequence[Entry]) -> Chosen:
@@ -74,9 +75,12 @@ def choose(entries: Sequence[Entry]) -> Chosen:
     if request.label_metric is not None and not people:
         raise JudgeFixturesError(_which(kinds, wanted, "--label-metric", request.names))
     labels, remarks = _labels(people)
-    if not people and (who := sorted(name for name, by in kinds if by == "person")):
+    if request.label_metric is not None and not labels:
+        raise JudgeFixturesError(f"--label-metric {request.label_metric}: {remarks[0].removeprefix('not used: ')}.")
+    who = () if people else tuple(sorted(name for name, by in kinds if by == "person"))
+    if who:
         remarks.append(f"not used: what people say under {quote_names(who)}: as labels with --label-metric NAME")
-    return Chosen(tuple(_labelled(own, labels)), len(named) - len(own) - len(people), tuple(remarks), labels)
+    return Chosen(tuple(_labelled(own, labels)), len(named) - len(own) - len(people), tuple(remarks), labels, who)
 
 
 def with_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]]) -> tuple[Pair, ...]:

@@ -13,6 +13,7 @@ from judgefixtures.imports.scorings import PairScores, ResponseScores
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.material.pairs import Pair, is_of_examples
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 # Of those that are about the same, and of judges of the same mode, the first one is it whose fields the rows have.
 CONTENTS: tuple[type[Content], ...] = (Choices, Gradings, ResponseScores, ScoresAsGrades, PairScores)
@@ -51,9 +52,7 @@ def _check_mode(table: JudgeTable, about: Wording, where: str, heading: str) -> 
 def _fitting(entries: Sequence[Entry], table: JudgeTable | None, about: Wording | None) -> type[Content]:
     """Return what rows hold, as far as the judge's table and what they are about leave it open."""
     if table is None and about is None:
-        return next(
-            (each for each in CONTENTS if each.is_stated(entries)), Choices
-        )  # which is an error unless they say so
+        return next((each for each in CONTENTS if each.is_stated(entries)), None) or _unstated(entries)
     own = [each for each in CONTENTS if table is None or each.mode == table.mode]
     fitting = [each for each in own if each.words is about] or own
     columns = entries[0].request.columns
@@ -61,6 +60,21 @@ def _fitting(entries: Sequence[Entry], table: JudgeTable | None, about: Wording 
         return fitting[0]
     named = [each for each in fitting if {*each.stated} & {*columns}] or fitting
     return next((each for each in named if each.is_stated(entries)), named[0])
+
+
+def _unstated(entries: Sequence[Entry]) -> type[Content]:
+    """Return what rows hold of which none says what the judge said, in a column of its own: choices as whole texts.
+
+    Raises JudgeFixturesError where there are none in a plain log: what it holds is for whoever wrote it to say.
+    """
+    first = entries[0]
+    if first.form != "jsonl" or any(entry.has("answer") for entry in entries) or first.request.columns:
+        return Choices
+    raise first.row.mistake(
+        "no row says what the judge said. Name its column: of judges of one response with --columns passed=... (a "
+        "grade) or score=..., of judges of two with --columns selected_response=..., or answer=... where it is the "
+        f"judge's whole text; the row has {quote_names(first.row.fields)}."
+    )
 
 
 def _check_fields(content: Content, entries: Sequence[Entry], because: str) -> None:

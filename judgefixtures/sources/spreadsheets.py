@@ -61,7 +61,7 @@ def _rows(path: Path, named: str) -> Iterator[tuple[int, dict[str, str | None]]]
     except csv.Error as error:
         raise JudgeFixturesError(f"{named}:{skipped + ended + 1}: {_fault(error)}") from None
     if not heads:
-        raise JudgeFixturesError(f"{named}: the first line must name each column once, found none.")
+        raise JudgeFixturesError(f"{named}: it is empty: the first line must name the columns.")
 
 
 def _separator(path: Path, named: str) -> tuple[str, int]:

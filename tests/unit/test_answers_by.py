@@ -496,13 +496,9 @@ def test_a_model_is_no_field_of_choices(take: Callable[..., str], project: Proje
 
 def said_of(text: str) -> tuple[list[str], list[str]]:
     """Return what a summary says that a log shows, and cannot show."""
-    found = {
-        start: line.partition(": ")[2].split("; ")
-        for line in text.splitlines()
-        for start in ("  shows: ", "  cannot show: ")
-        if line.startswith(start)
-    }
-    return found.get("  shows: ", []), found.get("  cannot show: ", [])
+    lines = text.splitlines()
+    shows = next((line.partition(": ")[2].split("; ") for line in lines if line.startswith("  shows: ")), [])
+    return shows, [line.strip() for line in lines if line.startswith("    ")]
 
 
 def test_what_grades_show(take: Callable[..., str]) -> None:

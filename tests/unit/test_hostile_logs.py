@@ -114,7 +114,7 @@ def refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
         (gzip.compress(table(ROWS).encode()), "log.csv is packed with gzip: unpack it"),
         (b"PK\x03\x04 a workbook", "log.csv is a zip archive, as Excel's workbooks are"),
         (b"PAR1 a table", "log.csv is a Parquet file: name it .parquet"),
-        (b"", "log.csv: the first line must name each column once, found none"),
+        (b"", "log.csv: it is empty: the first line must name the columns"),
         (b"id,verdict\n", "log.csv holds no rows"),
         (b"id,verdict,id\ne1,pass,e2\n", "name each column once, found 'id', 'verdict', 'id': 'id' stands there more"),
         (table(ROWS) + "e9,q,r,pass\n", "log.csv:6: the row has 4 cells, and the first line names 5 columns"),

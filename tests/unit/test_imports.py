@@ -922,7 +922,7 @@ def test_a_log_that_grew_adds_its_pairs(project: Project, take: Callable[..., st
     project.configure(f'[datasets.grown]\npath = "{file.relative_to(project.path)}"\n{gate}')
     assert "40 answers about 20 pairs" in take(told(20), "--dataset", "grown")
     said = take(told(5), "--dataset", "grown")
-    assert "10 answers about 20 pairs" in said
+    assert "10 answers about 5 pairs" in said
     assert [row["id"] for row in read_rows(file)] == [pair["id"] for pair in pairs(20)]
     assert "40 answers about 20 pairs" in take(told(20), "--dataset", "grown")
     assert project.run("-k", "accuracy", "--judge", "mine", "--judge-dataset", "grown", "--judge-report", "r").ret == 0

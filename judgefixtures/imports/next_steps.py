@@ -1,0 +1,60 @@
+"""What is left to do before an imported judge can be gated, each step a line with the command that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgefixtures.config import Config
+from judgefixtures.imports.contents import Content
+from judgefixtures.imports.entries import Request
+from judgefixtures.material.pairs import Pair
+from judgefixtures.words.commands import SUITE, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What an import has to go on: the pairs that it is about, of which only some may be answered, and where they lie.
+
+    `people` are the metrics under which people judged, where the labels of none of them are used.
+    """
+
+    request: Request
+    config: Config
+    content: Content
+    dataset: str
+    pairs: Sequence[Pair]
+    given: int
+    file: Path
+    people: tuple[str, ...] = ()
+
+
+def steps(prepared: Prepared) -> Iterator[str]:
+    """Yield what is to be done first."""
+    content, config = prepared.content, prepared.config
+    module = config.folder / SUITE / f"test_{content.check}.py"
+    if not module.is_file():
+        yield f"judgefixtures init --mode {content.mode}  # {SUITE} has no {module.name}"
+    if not content.is_known(prepared.pairs):
+        yield from _unknown(prepared)
+    answered = len(prepared.pairs)
+    if prepared.request.pairs is None and prepared.dataset in config.datasets and answered < prepared.given:
+        many, judge = content.words.many, prepared.request.judge
+        files = " ".join(quoted(str(file)) for file in prepared.request.files)
+        yield (
+            f"judgefixtures import {files} --judge {judge} --dataset {prepared.dataset}-part --pairs "
+            f"{quoted(str(prepared.file))}  # {answered} of {prepared.given} {many} are answered: a run on all of "
+            f"{prepared.dataset} is an ERROR"
+        )
+
+
+def _unknown(prepared: Prepared) -> Iterator[str]:
+    """Yield how people's judgements get there, of which the check is made."""
+    content = prepared.content
+    if prepared.people:
+        yield f"import again with --label-metric {quoted(prepared.people[0])}  # there people judged the same"
+    elif content.check == "agreement":
+        yield f"judgefixtures label {prepared.dataset} --by NAME  # no example has a label: have people give some"
+    elif content.check == "accuracy":
+        yield "name the better responses: --columns gold=..., or --pairs FILE with a column gold  # no pair has gold"
