@@ -163,6 +163,7 @@ def numbered(values: Sequence[Any], where: str) -> list[Row]:
 
 
 MISSING = object()
+OBJECTS = (dict, Mapping)  # a dict is told at once, and most are: of a large log millions
 
 
 def lookup(value: Any, path: str) -> Any:
@@ -171,13 +172,13 @@ def lookup(value: Any, path: str) -> Any:
     >>> lookup({"vars": {"q": "Why?"}, "outputs": ["So.", "No."]}, "outputs.1")
     'No.'
     """
-    if isinstance(value, dict | Mapping):  # a dict is told at once, and most are: of a large log a million
+    if isinstance(value, OBJECTS):
         if path in value:
             return value[path]
         if "." not in path:
             return MISSING
     for step in path.split("."):
-        if isinstance(value, Mapping) and step in value:
+        if isinstance(value, OBJECTS) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]

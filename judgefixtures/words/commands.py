@@ -57,10 +57,7 @@ def parse_share(text: str) -> float:
     >>> parse_share("0.2")
     0.2
     """
-    try:
-        share = float(text)
-    except ValueError:
-        share = math.nan
+    share = _number(text)
     if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share: a number of 0 to 1, such as 0.1 for one row in ten")
     return share
@@ -72,10 +69,15 @@ def parse_dollars(text: str) -> float:
     >>> parse_dollars("2.5")
     2.5
     """
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = math.nan
+    amount = _number(text)
     if not 0 < amount < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
     return amount
+
+
+def _number(text: str) -> float:
+    """Return the number that a text is, NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
