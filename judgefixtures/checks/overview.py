@@ -70,10 +70,7 @@ def opening(report: Row) -> list[str]:
         return [MISSING]
     alone = not report.get("decisions") and all(row.baseline is not None for row in rows)
     if alone and report.get("status") == Status.NOT_APPLICABLE:
-        why = [*dict.fromkeys(row.message for row in rows if row.message)]
-        told = "; ".join(why[:MOST_TOLD]) if why else "each says why"
-        more = f"; and {len(why) - MOST_TOLD} more" if len(why) > MOST_TOLD else ""
-        return [f"{Status.NOT_APPLICABLE}: {NO_CHECK.format(count=several(len(rows), 'check'))}: {told}{more}"]
+        return [f"{Status.NOT_APPLICABLE}: {_none_applies(rows)}"]
     return []
 
 
@@ -117,6 +114,14 @@ def others(report: Row) -> list[ResultRow]:
     ]
 
 
+def _none_applies(rows: Sequence[ResultRow]) -> str:
+    """Return that nothing was decided, with the first reasons for it."""
+    why = [*dict.fromkeys(row.message for row in rows if row.message)]
+    told = "; ".join(why[:MOST_TOLD]) or "each says why"
+    more = f"; and {len(why) - MOST_TOLD} more" if len(why) > MOST_TOLD else ""
+    return f"{NO_CHECK.format(count=several(len(rows), 'check'))}: {told}{more}"
+
+
 def _headline(who: str, rows: Sequence[ResultRow], caveat: str) -> str:
     """Return what came of all checks of a judge."""
     counts = Counter(Status(row.status) for row in rows if not row.waived)
@@ -124,7 +129,7 @@ def _headline(who: str, rows: Sequence[ResultRow], caveat: str) -> str:
     counts.pop(Status.NOT_APPLICABLE, None)
     total = counts.total() + waived
     if not total:
-        return f"{Status.NOT_APPLICABLE}: {who}: {NO_CHECK.format(count=several(len(rows), 'check'))}"
+        return f"{Status.NOT_APPLICABLE}: {who}: {_none_applies(rows)}"
     worst = max(counts, key=SEVERITY.index, default=Status.PASS)
     if counts[Status.PASS] == total:
         return (

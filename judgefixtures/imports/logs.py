@@ -44,6 +44,7 @@ from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
 from judgefixtures.words.texts import one_line, quote_names
 
+BESIDE = ("detected-by-", f"{Path(PAIRS_FILE).stem}.labels.")  # what detectors and people said of a log's answers
 MOST_UNUSED = 0.05  # of the rows, unless --allow says otherwise
 SUMMARY = Path(__file__).with_name("summary.txt.jinja")
 
@@ -275,7 +276,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
     """Write the answers and the pairs that they are about; raises JudgeFixturesError where recordings are there."""
     allowed = (FILE, PAIRS_FILE, SAMPLE_FILE)
     names = sorted(file.name for file in done.folder.glob("*.jsonl"))
-    if recorded := [name for name in names if name not in allowed and not name.startswith("detected-by-")]:
+    if recorded := [name for name in names if name not in allowed and not name.startswith(BESIDE)]:
         raise JudgeFixturesError(
             f"{done.folder} holds recordings of a judge that was asked ({recorded[0]}): imported answers must not "
             "stand among them. Choose another name with --judge."

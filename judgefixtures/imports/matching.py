@@ -71,7 +71,7 @@ class Reader:
         """What may have gone wrong where rows are about what nobody knows; a sentence with a space before it."""
         if not self.unknown or not self.pairs:
             return ""
-        names = quote_names([*self.pairs][:MOST_SHOWN])
+        names = quote_names(sorted(self.pairs)[:MOST_SHOWN])
         return (
             f" Rows are about {quote_names(self.unknown)}, and the {self.content.words.many} are {names}"
             f"{', ...' if len(self.pairs) > MOST_SHOWN else ''}: where these are others, name them with --dataset NAME."

@@ -1,0 +1,119 @@
+"""What an import says of what comes next, and of what was there before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgefixtures.__main__ import main
+from judgefixtures.imports.answers import logs_of
+
+N = 30
+
+
+def log(say: Callable[[int], str] = lambda n: "pass" if n % 2 else "fail", **more: Any) -> str:
+    """Return a log of grades of a response each, as lines."""
+    rows = (
+        {"id": f"e{n}", "question": f"Question {n}?", "response": f"This, {n}.", "verdict": say(n), **more}
+        for n in range(N)
+    )
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+@pytest.fixture
+def take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Import a log as the command does, and return what it says."""
+    monkeypatch.chdir(tmp_path)
+
+    def taken(text: str, *options: str, judge: str = "mine", code: int = 0) -> str:
+        Path("log.jsonl").write_text(text)
+        assert main(["import", "log.jsonl", "--judge", judge, *options]) == code
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    return taken
+
+
+def firsts(said: str) -> list[str]:
+    """Return what is to be done first."""
+    return [line.removeprefix("first: ") for line in said.splitlines() if line.startswith("first: ")]
+
+
+def test_the_test_modules_are_named(take: Callable[..., str]) -> None:
+    """In a repository without the test of its check the command at the end would select nothing: `init` comes first."""
+    (step,) = firsts(take(log(label="pass")))
+    assert step == "judgefixtures init --mode binary  # tests/judge has no test_agreement.py"
+    assert main(["init", "--mode", "binary"]) == 0
+    assert firsts(take(log(label="pass"))) == []
+
+
+def test_without_labels_people_come_first(take: Callable[..., str]) -> None:
+    """Where nobody's label is known, the command by which people give some is there; of pairs, where gold stands."""
+    assert firsts(take(log()))[1].startswith("judgefixtures label log --by NAME  # no example has a label")
+    pair = {"id": "p", "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}
+    assert firsts(take(json.dumps(pair), "--dataset", "pairs"))[1].startswith(
+        "name the better responses: --columns gold"
+    )
+
+
+def test_a_part_of_a_dataset_is_imported_by_itself(take: Callable[..., str]) -> None:
+    """Where a log answers a part of a dataset of the configuration, the command that gates that part works."""
+    Path("examples.jsonl").write_text(log(label="pass"))
+    Path("pyproject.toml").write_text('[tool.judgefixtures.datasets.own]\npath = "examples.jsonl"\n')
+    part = "".join(log().splitlines(keepends=True)[:20])
+    step = firsts(take(part, "--dataset", "own"))[-1]
+    command, _, why = step.partition("  # ")
+    assert why == "20 of 30 examples are answered: a run on all of own is an ERROR"
+    assert command.split()[0] == "judgefixtures"
+    assert "20 answers about 20 examples" in take(part, *command.split()[3:])
+
+
+def test_two_judges_of_one_file_are_two(take: Callable[..., str], tmp_path: Path) -> None:
+    """What was chosen of a log is a part of what its judge is: two of one file are not one by two names."""
+    both = log(by="a") + log(lambda _: "pass", by="b")
+    for judge in "ab":
+        take(both, "--where", f"by={judge}", judge=judge)
+    logs = [logs_of(tmp_path / "cassettes" / judge / "log" / "imported.jsonl") for judge in "ab"]
+    assert logs[0] != logs[1]
+
+
+def test_what_an_earlier_import_said_otherwise(take: Callable[..., str]) -> None:
+    """An import over another one says how many answers are others."""
+    assert "earlier import" not in take(log()) + take(log())
+    changed = take(log(lambda n: "pass" if n % 2 or n == 4 else "fail"))
+    assert "in place of an earlier import, in which 1 answer of these said something else" in changed
+
+
+def test_labels_beside_the_pairs_are_no_recordings(take: Callable[..., str], tmp_path: Path) -> None:
+    """After people labelled what an import wrote, the log is imported again."""
+    take(log())
+    folder = tmp_path / "cassettes" / "mine" / "log"
+    (folder / "pairs.labels.anna.jsonl").write_text("")
+    assert "30 answers about 30 examples" in take(log())
+    (folder / "no-cue.jsonl").write_text("")
+    assert "holds recordings of a judge that was asked (no-cue.jsonl)" in take(log(), code=2)
+
+
+def test_ids_of_another_dataset_are_shown(take: Callable[..., str]) -> None:
+    """Where rows are about what the dataset lacks, both sides' ids are shown."""
+    Path("others.jsonl").write_text(log(label="pass").replace('"id": "e', '"id": "x'))
+    said = take(log(), "--pairs", "others.jsonl", code=2)
+    assert "Rows are about 'e0', 'e1', 'e2', and the examples are 'x0', 'x1', 'x10', ..." in said
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"case": 1, "prompt": "Why?", "grade": "good"}, "no row says what the judge said. Name its column: of judges"),
+        ({"case": 1, "prompt": "Why?", "passed": True}, "--columns question=...,response=..."),
+    ],
+)
+def test_columns_of_other_names(take: Callable[..., str], row: dict[str, Any], said: str) -> None:
+    """A log whose columns have names of its own is told which fields to name, and what its rows have."""
+    told = take(json.dumps(row), code=2)
+    assert said in told
+    assert "'case', 'prompt'" in told
