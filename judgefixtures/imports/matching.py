@@ -150,6 +150,8 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
         raise JudgeFixturesError(
             f"--columns {name}={column}: no row has {column!r}; the first one ({entries[0].row.where}) has {first}."
         )
+    if all(entry.fault for entry in entries):
+        return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
             f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "

@@ -117,3 +117,19 @@ def test_columns_of_other_names(take: Callable[..., str], row: dict[str, Any], s
     told = take(json.dumps(row), code=2)
     assert said in told
     assert "'case', 'prompt'" in told
+
+
+def test_rows_that_nobody_judged_are_told_as_such(take: Callable[..., str]) -> None:
+    """Where the judge of each row ended with an error, that is said, and no column is asked for."""
+    event = {"event.name": "gen_ai.evaluation.result", "gen_ai.evaluation.name": "tone", "error.type": "timeout"}
+    said = take("".join(f"{json.dumps({**event, 'gen_ai.response.id': str(n)})}\n" for n in range(3)), code=2)
+    assert "no row can be used: its judge ended with an error: 3" in said
+    assert "Name the column" not in said
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", '"=1+1"', '"#REF!"'])
+def test_a_score_that_a_program_spoilt_is_an_error(take: Callable[..., str], value: str) -> None:
+    """In a log of one's own a score that is no number, or a formula, ends the import with its row."""
+    row = '{{"id": "e{}", "question": "Why?", "response": "So, {}.", "score": {}}}\n'
+    lines = [row.format(n, n, value if n == 9 else n / 100) for n in range(40)]
+    assert "log.jsonl:10: score is" in take("".join(lines), code=2)
