@@ -122,6 +122,11 @@ class Entry:
         lacks = self.form == "inspect" or (self.form == "promptfoo" and self.value("answer") is None)
         return self.shape.failed if self.row.fields.get("error") and lacks else ""
 
+    @property
+    def by(self) -> str:
+        """Who judged, in the words of exports; empty in a log that no tool wrote."""
+        return str((self.judgement or {}).get("by", ""))
+
     def has_texts(self, names: Sequence[str]) -> bool:
         """Tell whether the row holds such texts."""
         return all(isinstance(value := self.value(name), str) and value.strip() for name in names)

@@ -87,9 +87,10 @@ def import_log(request: Request) -> Done:
     dataset = _names(request, config)
     files = [read_log(file, request.format) for file in request.files]
     rows = [Entry(row, file.form, request) for file in files for row in file.rows]
-    asked = [entry for entry in rows if _is_wanted(entry.row, request.where)]
-    if not asked:
-        raise JudgeFixturesError(_none_wanted(request, [entry.row for entry in rows]))
+    # What people said of the same is theirs, whichever judge's rows are wanted.
+    asked = [entry for entry in rows if entry.by == "person" or _is_wanted(entry.row, request.where)]
+    if not asked or (request.where and all(entry.by == "person" for entry in asked)):
+        raise JudgeFixturesError(_none_wanted(request, [entry.row for entry in rows if entry.by != "person"]))
     chosen = choose(asked)
     entries = chosen.entries
     folder = (request.into or config.folder / "cassettes") / request.judge / dataset

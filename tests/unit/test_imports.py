@@ -543,7 +543,7 @@ def test_an_imported_judge_answers_no_prompt() -> None:
         asyncio.run(judge.verdict("Which one?"))
 
 
-@pytest.mark.parametrize("key", ['model = "gpt-4"', "temperature = 1.0", 'template = "mt-bench"', 'mode = "pointwise"'])
+@pytest.mark.parametrize("key", ['model = "gpt-4"', "temperature = 1.0", 'template = "mt-bench"', "logprobs = true"])
 def test_its_table_has_nothing_to_ask_with(project: Project, key: str) -> None:
     """Keys that change what is asked mean nothing in the table of an imported judge."""
     project.configure(f'[judges.third]\nprovider = "imported"\n{key}\n')

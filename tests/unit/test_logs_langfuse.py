@@ -207,6 +207,14 @@ def test_from_a_file_to_a_report(
 SCORE = {"name": "tone", "traceId": "t1", "value": 1, "dataType": "NUMERIC"}
 
 
+def test_traces_that_nobody_scored_are_counted() -> None:
+    """Beside traces with scores those without, or with the ids of scores alone, are told."""
+    traces = [{"id": f"t{n}", "htmlPath": "/", "scores": scores} for n, scores in enumerate([[SCORE], [], ["s1"]])]
+    held = Held(Path("traces.json"), value=traces)
+    assert len(Langfuse.rows(held)) == 1
+    assert Langfuse.remarks(held) == ("without a score: 2 of 3 traces in traces.json",)
+
+
 def test_files_of_others_are_not_claimed() -> None:
     """A log of one's own in which a person has the column `name` is none of Langfuse's."""
     plain = [{"id": "1", "name": "anna", "value": "pass", "source": "web", "traceId": "t", "verdict": "pass"}]

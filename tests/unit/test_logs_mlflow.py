@@ -164,7 +164,7 @@ def test_which_metric_is_asked_for(take: Callable[..., str]) -> None:
     assert "answers (a judge's): 6 rows: True 3, False 2, nothing 1" in told
     assert "brief (a check in code): 6 rows: True 6" in told
     told = take(text, "--metric", "answers", "--where", "assessment.source.source_id=anna", code=2, name="traces.json")
-    assert "answers (people's)" in told
+    assert "none of 30 rows has --where assessment.source.source_id=anna: " in told  # a person is no judge
 
 
 # --- what is told of assessments -------------------------------------------------------------------------------
@@ -277,6 +277,13 @@ def test_traces_that_nobody_judged_are_an_error(take: Callable[..., str]) -> Non
     """Traces without an assessment say so, and how they get some."""
     told = take([trace(), trace()], code=2, name="traces.json")
     assert "traces.json holds 2 traces of MLflow, and no assessment in them says how a response was judged" in told
+
+
+def test_traces_that_nobody_judged_are_counted() -> None:
+    """Beside traces that were judged those without an assessment are told, and are no rows."""
+    held = Held(Path("traces.json"), value=[trace(assessment(True)), trace(), trace()])
+    assert len(MLflow.rows(held)) == 1
+    assert MLflow.remarks(held) == ("without an assessment: 2 of 3 traces in traces.json",)
 
 
 def test_other_files_are_not_claimed() -> None:

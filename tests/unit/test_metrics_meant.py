@@ -112,6 +112,17 @@ def test_people_who_disagree(take: Callable[..., Any]) -> None:
     assert {len(pair.labels) for pair in done.pairs} == {3}
 
 
+def test_people_are_not_chosen_with_a_judge(take: Callable[..., Any]) -> None:
+    """Of two versions of a judge --where chooses one; what people say of the same has no version, and stays."""
+    both = [said(n, version=version) for n in range(N) for version in ("1", "2")]
+    people = [said(n, by="person", passed="pass") for n in range(N)]
+    done = take([*both, *people], where={"judged.version": "2"})
+    assert len(done.imported.answers) == N
+    assert {pair.label for pair in done.pairs} == {"pass"}
+    with pytest.raises(JudgeFixturesError, match=r"none of 18 rows has --where judged\.version=3"):
+        take([*both, *people], where={"judged.version": "3"})
+
+
 def test_people_who_score(take: Callable[..., Any]) -> None:
     """What people say that is neither pass nor fail is no label, and is counted with its place."""
     people = [said(n, by="person", passed=None, score=4) for n in range(N)]

@@ -15,6 +15,7 @@ from judgefixtures.imports.exports.chats import question_of, response_of
 from judgefixtures.imports.exports.held import Export, Held, judged
 from judgefixtures.imports.exports.notation import id_in, value_of
 from judgefixtures.imports.exports.pages import objects, paged
+from judgefixtures.numbers.statistics import several
 from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import one_line
@@ -56,6 +57,15 @@ class Langfuse(Export):
                 "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
             )
         return found
+
+    @classmethod
+    def remarks(cls, held: Held) -> tuple[str, ...]:
+        """Return how many traces nobody scored, or name their scores by ids alone."""
+        if held.rows and held.rows[0].textual:
+            return ()
+        traces = [scores for each in objects(held, LISTS) if isinstance(scores := each.get("scores"), list)]
+        without = sum(not any(isinstance(score, dict) for score in scores) for scores in traces)
+        return (f"without a score: {without} of {several(len(traces), 'trace')} in {held.file}",) if without else ()
 
 
 def _unquoted(row: Row) -> Row:

@@ -18,7 +18,7 @@ from judgefixtures.imports.exports.held import By, Export, Held, judged
 from judgefixtures.imports.exports.notation import by_python, filled
 from judgefixtures.imports.exports.otel import hex_id
 from judgefixtures.numbers.statistics import several
-from judgefixtures.sources.parsing import Row, lookup
+from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.passing import FAILING, PASSING
 from judgefixtures.words.texts import one_line, quote_names
@@ -66,11 +66,14 @@ class MLflow(Export):
     @classmethod
     def remarks(cls, held: Held) -> tuple[str, ...]:
         """Return how many assessments were overridden and are not used, and how many labels came about that way."""
-        given = [traced for row in _tabled(held) if _may_override(row) and (traced := _assessed(row))]
+        rows = _tabled(held)
+        given = [traced for row in rows if _may_override(row) and (traced := _assessed(row))]
         unused = sum(not used for traced in given for used in traced.used)
         over = [each for traced in given for each in traced.assessments if each.fields.get("overrides")]
         labels = [each.name for each in over if each.by == "person"]
         said = []
+        if without := sum(_is_unjudged(row.fields) for row in rows):
+            said.append(f"without an assessment: {without} of {several(len(rows), 'trace')} in {held.file}")
         if unused:
             said.append(f"not used: {several(unused, 'assessment')} that another one overrides")
         if labels:
@@ -81,6 +84,12 @@ class MLflow(Export):
                 "with the rest says nothing"
             )
         return tuple(said)
+
+
+def _is_unjudged(fields: Mapping[str, Any]) -> bool:
+    """Tell whether a trace has a place for assessments, and none in it."""
+    found = [lookup(fields, path) for path in ("assessments", "info.assessments")]
+    return any(each is None or each in ([], "[]", "") for each in found if each is not MISSING)
 
 
 # --- assessments ------------------------------------------------------------------------------------------------
