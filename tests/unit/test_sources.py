@@ -823,7 +823,7 @@ def test_splits(tmp_path: Path) -> None:
     ("name", "content", "expected"),
     [
         ("x.parquet", b"PAR1 not", "cannot be read"),
-        ("x.csv", b"", "the first line must name each column once"),
+        ("x.csv", b"", "it is empty: the first line must name the columns"),
         ("x.csv", b"id,id\n1,2\n", "name each column once, found 'id', 'id'"),
         ("x.json", b"{", "not JSON"),
         ("x.json", b"3", "a JSON int where a list of objects is wanted"),
