@@ -332,8 +332,12 @@ def test_mistakes_are_one_sentence(
             ("--pairs", "pairs.jsonl"),
             "but 'verdict' stands there, where logs have grades; and pairs.jsonl holds pa",
         ),
-        ("", ("--dataset", "new"), "and nothing says which examples they are about. Name examples with --pairs"),
-        (MINE.replace("binary", "pairwise"), ("--pairs", "examples.jsonl"), 'or set mode = "binary" there'),
+        ("", ("--dataset", "new"), "no row has its example's texts: 60 (answers.jsonl:1, "),
+        (
+            MINE.replace("binary", "pairwise"),
+            ("--pairs", "examples.jsonl"),
+            'or set mode = "binary" or "pointwise" there',
+        ),
     ],
 )
 def test_a_log_that_is_not_what_its_judge_or_its_dataset_is(
