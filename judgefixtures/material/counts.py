@@ -86,6 +86,7 @@ MARKED_UP: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "bold": re.compile(r"\*\*(?=\S)[^*\n]++\*\*|<(?:b|strong)>"),
     }
 )
+SIGNS = re.compile(r"[`~*#|<\n]")  # without one of them, and in one line, a text is plain
 PLAIN = "plain text"
 FORMATS = ("list", *MARKED_UP, PLAIN)
 
@@ -101,6 +102,8 @@ def formats_of(text: str) -> frozenset[str]:
     >>> sorted(formats_of("# Steps\\n1. **Boil** it.\\n2. Wait.")), sorted(formats_of("Boil it - then wait."))
     (['bold', 'headings', 'list'], ['plain text'])
     """
+    if not SIGNS.search(text):
+        return frozenset({PLAIN})
     prose = FENCED.sub("\n", text)
     found = {name for name, pattern in MARKED_UP.items() if pattern.search(prose)}
     found |= {"list"} if len(ITEM.findall(prose)) > 1 else set()

@@ -30,6 +30,11 @@ RESPONSE_ID = "gen_ai.response.id"
 MODELS = ("gen_ai.response.model", "gen_ai.request.model")
 
 LOGS, SPANS = ("resourceLogs", "scopeLogs", "logRecords"), ("resourceSpans", "scopeSpans", "spans")
+# Keys of which any record has one.
+MARKS = frozenset(
+    {"attributes", "body", "context", "event.name", "eventName", "event_name", "events", "name", NAME}
+    | {LOGS[0], SPANS[0], "resource_logs", "resource_spans"}
+)
 # Where the texts stand, the conventions of today first, then those of 2024 and before.
 ASKED = ("gen_ai.input.messages", "gen_ai.prompt")
 ANSWERED = ("gen_ai.output.messages", "gen_ai.completion")
@@ -102,6 +107,7 @@ class OpenTelemetry(Export):
         return any(
             _is_otlp(row.fields) or any(signal.is_evaluation for signal in _signals(row.fields))
             for row in _documents(held)
+            if not MARKS.isdisjoint(row.fields)  # most logs are others', and have many rows
         )
 
     @classmethod
