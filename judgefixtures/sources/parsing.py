@@ -12,6 +12,7 @@ import gc
 import glob
 import json
 import re
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -436,7 +437,8 @@ class _AmbiguousError(ValueError):
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON; raises _AmbiguousError where a key stands in it twice, with different values."""
-    found = dict(pairs)
+    # One key for all objects: a hundred thousand lines would hold as many copies of each.
+    found = {sys.intern(key): value for key, value in pairs}
     if len(found) < len(pairs):
         for key, value in pairs:
             if value != found[key]:
