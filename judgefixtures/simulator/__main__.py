@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import threading
@@ -35,12 +36,13 @@ def main(arguments: list[str]) -> int:
 
 def _run(command: list[str]) -> int:
     """Run a command and return its exit code: Ctrl-C is for the command, which is served until it has ended."""
-    with subprocess.Popen(command) as running:
-        while True:
-            try:
-                return running.wait()
-            except KeyboardInterrupt:  # it came to both of us; what is in flight there is still answered
-                continue
+    # It comes to both of us. An exception could come between the command's end and its exit code, which would be lost.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with subprocess.Popen(command) as running:
+            return running.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
