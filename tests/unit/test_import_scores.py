@@ -9,12 +9,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.importing import Rows, answers, importer
+from support.importing import Rows, Tool, answers, importer
 from support.importing import run as run_judge
 from support.project import Project, Ran, in_pyproject
 
@@ -34,11 +34,9 @@ from judgefixtures.imports.answers import (
     shown_digest,
     write_imported,
 )
-from judgefixtures.imports.exports.held import Export, Held, judged
 from judgefixtures.imports.scorings import is_of_scores, likely_scale, middle_of, number_in
 from judgefixtures.material.contrasts import Condition, Single, conditions, contrasts
 from judgefixtures.material.pairs import Example, Pair, as_examples, swapped
-from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
@@ -615,22 +613,6 @@ def test_a_table_of_texts_has_scores(project: Project, take: Callable[..., str])
     said = take(f"id,score\n{rows}", "--pairs", "examples.jsonl", name="answers.csv")
     assert "scored 9, from 0 to 0.9, mean 0.467; by pass_mark = 0.5 passed 5, failed 4; 1 without a score" in said
     assert answers(project, "examples")[9]["scores"] == [0.9]
-
-
-class Tool(Export):
-    """A tool whose rows say a score each."""
-
-    name: ClassVar[str] = "inspect"  # whose words it borrows
-
-    @classmethod
-    def claims(cls, held: Held) -> bool:
-        """Tell whether there are judgements."""
-        return isinstance(held.value, dict) and "judgements" in held.value
-
-    @classmethod
-    def rows(cls, held: Held) -> list[Row]:
-        """Return them."""
-        return [judged(row, metric="tone", **row.fields) for row in held.numbered(held.value["judgements"])]
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.exported import LOGS, spoiled, write
-from support.project import Project, in_pyproject
+from support.importing import bare, importer_of
 
 from judgefixtures.__main__ import main
-from judgefixtures.imports import Request, import_log, summary
+from judgefixtures.imports import summary
 from judgefixtures.imports.exports.braintrust import Braintrust
 from judgefixtures.imports.exports.held import hold
 from judgefixtures.imports.opened import read_log
@@ -36,13 +36,7 @@ Take = Callable[..., Any]
 @pytest.fixture
 def take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Take:
     """Import a file, with as many failed judgements as there are; return what was done."""
-    monkeypatch.chdir(tmp_path)
-
-    def taken(file: str | Path, **more: Any) -> Any:
-        told = {"allow": 0.2, "dataset": "own"} | more
-        return import_log(Request((DATA / file,), judge="mine", into=tmp_path / "cassettes", **told))
-
-    return taken
+    return importer_of(DATA, tmp_path, monkeypatch, allow=0.2)
 
 
 def document(name: str) -> Any:
@@ -267,9 +261,7 @@ def test_whatever_stands_in_it_there_is_a_sentence(data: st.DataObject, tmp_path
 
 def test_to_a_report_in_one_command(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
     """What the import prints is all that it takes: the agreement of the run has the log's own counts."""
-    project = Project(pytester, lambda tables="": in_pyproject(tables), fresh=True)
-    project.copy_tests("agreement")
-    project.configure()
+    project = bare(pytester)
     log = str(DATA / f"{NEW}-logged.jsonl")
     options = ("--metric", "helpful", "--label-metric", "human", "--allow", "0.1", "--dataset", "own")
     assert main(["import", log, "--judge", "mine", *options]) == 0

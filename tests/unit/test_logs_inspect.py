@@ -23,7 +23,8 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.project import Project, in_pyproject
+from support.importing import bare
+from support.project import Project
 
 from judgefixtures.__main__ import main
 from judgefixtures.imports.exports import packed
@@ -251,8 +252,7 @@ def test_who_judged_is_told() -> None:
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A user's repository with the examples that the logs are about."""
-    project = Project(pytester, lambda tables="": in_pyproject(tables), fresh=True)
-    project.copy_tests("agreement")
+    project = bare(pytester)
     project.write("examples.jsonl", EXAMPLES.read_text())
     project.configure()
     return project

@@ -8,7 +8,6 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.exported import LOGS, spoiled, write
-from support.importing import answers, importer
+from support.importing import answers, importer, importer_of
 from support.project import Project, in_pyproject, json_lines, read_rows
 
-from judgefixtures.imports import Request, import_log, summary
+from judgefixtures.imports import summary
 from judgefixtures.imports.exports.held import Held
 from judgefixtures.imports.exports.langfuse import Langfuse
 from judgefixtures.imports.opened import read_log
@@ -77,13 +76,7 @@ def traces(tmp_path: Path) -> Path:
 @pytest.fixture
 def take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Import a file of the data as `mine`; return what was done."""
-    monkeypatch.chdir(tmp_path)
-
-    def taken(name: str | Path, **more: Any) -> Any:
-        request = Request((HERE / name,), judge="mine", dataset="own", into=tmp_path / "cassettes")
-        return import_log(replace(request, **more))
-
-    return taken
+    return importer_of(HERE, tmp_path, monkeypatch)
 
 
 def said(done: Any) -> Counter[Any]:

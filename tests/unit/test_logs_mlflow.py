@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.exported import read_or_refused, spoiled
-from support.importing import Rows, importer
-from support.project import Project, in_pyproject
+from support.importing import Rows, bare, importer
+from support.project import Project
 
 from judgefixtures.imports.exports.held import Held, hold
 from judgefixtures.imports.exports.mlflow import MLflow
@@ -33,10 +33,7 @@ TABLES = sorted(LOGS.glob("2.*"))
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A user's repository without any table, and the suite's test of agreement."""
-    project = Project(pytester, lambda tables="": in_pyproject(tables), fresh=True)
-    project.copy_tests("agreement")
-    project.configure("")
-    return project
+    return bare(pytester)
 
 
 @pytest.fixture

@@ -6,33 +6,16 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
+from support.importing import Tool
 
 from judgefixtures.imports import Request, exports, import_log, opened, summary
-from judgefixtures.imports.exports.held import Export, Held, judged
 from judgefixtures.imports.exports.unmarked import Plain
-from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError
 
 N = 6
-
-
-class Tool(Export):
-    """A tool whose rows say everything."""
-
-    name: ClassVar[str] = "inspect"  # whose words it borrows
-
-    @classmethod
-    def claims(cls, held: Held) -> bool:
-        """Tell whether there are judgements."""
-        return isinstance(held.value, dict) and "judgements" in held.value
-
-    @classmethod
-    def rows(cls, held: Held) -> list[Row]:
-        """Return them."""
-        return [judged(row, **row.fields["said"]) for row in held.numbered(held.value["judgements"])]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +28,7 @@ def _tool(monkeypatch: pytest.MonkeyPatch) -> None:
 def said(number: int, **more: Any) -> dict[str, Any]:
     """Return what a judge says of an example."""
     texts = {"id": f"e{number}", "question": f"Question {number}?", "response": f"This, {number}."}
-    return {"said": {"metric": "tone", "passed": number % 2 == 0, "reason": "It is polite.", **texts, **more}}
+    return {"metric": "tone", "passed": number % 2 == 0, "reason": "It is polite.", **texts, **more}
 
 
 @pytest.fixture
@@ -137,13 +120,13 @@ def test_labels_go_to_examples_of_a_file(take: Callable[..., Any], tmp_path: Pat
     """Examples of --pairs that nobody labelled have the labels of the log."""
     names = ("id", "question", "response")
     pairs = tmp_path / "examples.jsonl"
-    pairs.write_text("".join(json.dumps({name: said(n)["said"][name] for name in names}) + "\n" for n in range(N)))
+    pairs.write_text("".join(json.dumps({name: said(n)[name] for name in names}) + "\n" for n in range(N)))
     rows = [said(n, question=None, response=None) for n in range(N)]
     people = [said(n, by="person", passed="pass", question=None, response=None) for n in range(N)]
     done = take([*rows, *people], pairs=pairs)
     assert [pair.label for pair in done.pairs] == ["pass"] * N
     assert not done.remarks
-    own = [{name: said(n)["said"][name] for name in names} | ({} if n else {"label": "fail"}) for n in range(N)]
+    own = [{name: said(n)[name] for name in names} | ({} if n else {"label": "fail"}) for n in range(N)]
     pairs.write_text("".join(json.dumps(row) + "\n" for row in own))
     done = take([*rows, *people], pairs=pairs)
     assert [pair.label for pair in done.pairs] == ["fail", *[None] * (N - 1)]

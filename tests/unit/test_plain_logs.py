@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.project import Project, in_pyproject
+from support.importing import bare
 
 from judgefixtures.__main__ import main
 from judgefixtures.cassettes import frozen
@@ -314,8 +314,7 @@ def test_three_readings_of_one_table(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], reading: int, right: int, kappa: float
 ) -> None:
     """240 readings by three judges in one CSV become three judges, and what is printed is all that a report takes."""
-    project = Project(pytester, lambda tables="": in_pyproject(tables), fresh=True)
-    project.copy_tests("agreement")
+    project = bare(pytester)
     examples = [
         {"id": f"e{n:03}", "question": f"Why {n}?", "response": f"So, {n}.", "label": label_of(n), "notes": "x"}
         for n in range(160)

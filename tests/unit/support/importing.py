@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from judgefixtures.__main__ import main
-from support.project import Project, Ran, json_lines, read_rows
+from judgefixtures.imports import Request, import_log
+from judgefixtures.imports.exports.held import Export, Held, judged
+from judgefixtures.imports.logs import Done
+from judgefixtures.sources.parsing import Row
+from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 
 Rows = list[dict[str, Any]]
 
@@ -28,6 +34,41 @@ def importer(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
         return said.err if code else said.out
 
     return taken
+
+
+def bare(pytester: pytest.Pytester) -> Project:
+    """Return a user's repository without any table, and with the suite's test of agreement."""
+    project = Project(pytester, lambda tables="": in_pyproject(tables), fresh=True)
+    project.copy_tests("agreement")
+    project.configure("")
+    return project
+
+
+def importer_of(data: Path, into: Path, monkeypatch: pytest.MonkeyPatch, **usual: Any) -> Callable[..., Done]:
+    """Return what imports a file of a folder, or another one, as `mine` and returns what was done."""
+    monkeypatch.chdir(into)
+
+    def taken(file: str | Path, **more: Any) -> Done:
+        request = Request((data / file,), judge="mine", dataset="own", into=into / "cassettes")
+        return import_log(replace(request, **(usual | more)))
+
+    return taken
+
+
+class Tool(Export):
+    """A tool that is nobody's: each of its rows is what `judged` makes of its own fields."""
+
+    name: ClassVar[str] = "inspect"  # whose words it borrows
+
+    @classmethod
+    def claims(cls, held: Held) -> bool:
+        """Tell whether there are judgements."""
+        return isinstance(held.value, dict) and "judgements" in held.value
+
+    @classmethod
+    def rows(cls, held: Held) -> list[Row]:
+        """Return them."""
+        return [judged(row, **({"metric": "tone"} | row.fields)) for row in held.numbered(held.value["judgements"])]
 
 
 def run(project: Project, *arguments: str) -> Ran:
