@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.imports.exports.held import JUDGED
+from judgefixtures.imports.exports.held import JUDGED, PLAIN
 from judgefixtures.imports.shapes import Shape, shape_of
 from judgefixtures.material.contrasts import Order
 from judgefixtures.reading.grades import GradeFormat
@@ -110,7 +110,7 @@ class Entry:
     @property
     def judgement(self) -> Mapping[str, Any] | None:
         """What an export says in the form of all; None of a row that is none, or has a column of that name itself."""
-        said = self.row.fields.get(JUDGED) if self.form != "jsonl" else None
+        said = self.row.fields.get(JUDGED) if self.form != PLAIN else None
         return said if isinstance(said, dict) and isinstance(said.get("metric"), str) and "by" in said else None
 
     @property

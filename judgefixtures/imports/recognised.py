@@ -8,6 +8,7 @@ from judgefixtures.config import Config, JudgeTable, judge_table
 from judgefixtures.imports.choices import Choices
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry
+from judgefixtures.imports.exports.held import PLAIN
 from judgefixtures.imports.gradings import Gradings, ScoresAsGrades
 from judgefixtures.imports.scorings import PairScores, ResponseScores
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
@@ -68,7 +69,7 @@ def _unstated(entries: Sequence[Entry]) -> type[Content]:
     Raises JudgeFixturesError where there are none in a plain log: what it holds is for whoever wrote it to say.
     """
     first = entries[0]
-    if first.form != "jsonl" or any(entry.has("answer") for entry in entries) or first.request.columns:
+    if first.form != PLAIN or any(entry.has("answer") for entry in entries) or first.request.columns:
         return Choices
     raise first.row.mistake(
         "no row says what the judge said. Name its column: of judges of one response with --columns passed=... (a "

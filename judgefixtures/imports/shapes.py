@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgefixtures.imports.exports.held import JUDGED
+from judgefixtures.imports.exports.held import JUDGED, PLAIN
 from judgefixtures.words.patterns import load_table
 
 
@@ -29,7 +29,7 @@ def shape_of(form: str) -> Shape:
     tables = load_table("logs")
     table = tables[form]
     parts = [table.get("columns", {})]
-    if form != "jsonl":  # every export says the same in one form, beside what its tool wrote
+    if form != PLAIN:  # every export says the same in one form, beside what its tool wrote
         parts.insert(0, tables[JUDGED]["columns"])
     columns: dict[str, tuple[str, ...]] = {}
     for part in parts:

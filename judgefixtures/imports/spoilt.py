@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from judgefixtures.imports.entries import Entry
+from judgefixtures.imports.exports.held import PLAIN
 from judgefixtures.material.pairs import Pair
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import one_line
@@ -24,7 +25,6 @@ FORMULA = re.compile(
 NO_NUMBER = re.compile(r"\s*[+-]?(?:nan|inf|infinity)\s*", re.IGNORECASE)
 MAY_BEGIN = frozenset("=+-@#nNiI \t\r\n")
 LONGEST = 200  # characters of a value that are looked at
-PLAIN = "jsonl"  # the format of logs that no tool wrote
 SHOWN = 60  # characters of a value
 CHECKED = ("pair", "label", "gold")  # beside what was said
 

@@ -19,6 +19,7 @@ from judgefixtures.words.errors import JudgeFixturesError
 By: TypeAlias = Literal["judge", "person", "code"]
 
 LINES = (".jsonl", ".ndjson")
+PLAIN = "jsonl"  # the format of logs that no tool wrote, whatever their files
 JUDGED = "judged"  # the key of a row under which stands what it says, in whatever tool's words
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from judgefixtures.imports.exports.held import Export, Held
+from judgefixtures.imports.exports.held import PLAIN, Export, Held
 from judgefixtures.sources.parsing import Row, rows_within
 
 
 class Plain(Export):
     """What no tool's mark is on."""
 
-    name: ClassVar[str] = "jsonl"
+    name: ClassVar[str] = PLAIN
 
     @classmethod
     def claims(cls, held: Held) -> bool:  # noqa: ARG003
