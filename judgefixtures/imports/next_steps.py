@@ -40,13 +40,31 @@ def steps(prepared: Prepared) -> Iterator[str]:
         yield from _unknown(prepared)
     answered = len(prepared.pairs)
     if prepared.request.pairs is None and prepared.dataset in config.datasets and answered < prepared.given:
-        many, judge = content.words.many, prepared.request.judge
-        files = " ".join(quoted(str(file)) for file in prepared.request.files)
+        again = " ".join(quoted(word) for word in _again(prepared.request))
         yield (
-            f"judgefixtures import {files} --judge {judge} --dataset {prepared.dataset}-part --pairs "
-            f"{quoted(str(prepared.file))}  # {answered} of {prepared.given} {many} are answered: a run on all of "
-            f"{prepared.dataset} is an ERROR"
+            f"judgefixtures import {again} --dataset {prepared.dataset}-part --pairs {quoted(str(prepared.file))}  # "
+            f"{answered} of {prepared.given} {content.words.many} are answered: a run on all of {prepared.dataset} is "
+            "an ERROR"
         )
+
+
+def _again(request: Request) -> Iterator[str]:
+    """Yield the words of an import of the same rows, but for what they are about."""
+    yield from map(str, request.files)
+    given: list[tuple[str, object]] = [
+        ("--judge", request.judge),
+        ("--metric", request.metric),
+        ("--label-metric", request.label_metric),
+    ]
+    given += [("--where", f"{column}={value}") for column, value in request.where.items()]
+    given += [("--columns", f"{name}={column}") for name, column in request.columns.items()]
+    given += [("--columns", f"labels={column}") for column in request.raters]
+    given += [("--format", request.format), ("--verdict", request.verdict), ("--allow", request.allow)]
+    given += [("--numbers", "own" if request.own_numbers else None)]
+    given += [("--into", request.into), ("--config", request.config)]
+    for option, value in given:
+        if value is not None:
+            yield from (option, str(value))
 
 
 def _unknown(prepared: Prepared) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,19 @@ def test_a_part_of_a_dataset_is_imported_by_itself(take: Callable[..., str]) -> 
     assert why == "20 of 30 examples are answered: a run on all of own is an ERROR"
     assert command.split()[0] == "judgefixtures"
     assert "20 answers about 20 examples" in take(part, *command.split()[3:])
+
+
+def test_the_command_for_a_part_chooses_the_same_rows(take: Callable[..., str]) -> None:
+    """It names the rows, the columns and the share that the import was given: without them it would be another one."""
+    Path("examples.jsonl").write_text(log(label="pass"))
+    Path("pyproject.toml").write_text('[tool.judgefixtures.datasets.own]\npath = "examples.jsonl"\n')
+    lines = (log(by="judge a") + log(lambda _: "fail", by="b")).replace('"verdict"', '"said"').splitlines(keepends=True)
+    part = "".join(lines[:20] + lines[30:])
+    step = firsts(take(part, "--dataset", "own", "--where", "by=judge a", "--columns", "passed=said"))[-1]
+    command = shlex.split(step.partition("  # ")[0])
+    said = take(part, *command[3:])
+    assert "20 answers about 20 examples" in said
+    assert "passed 10, failed 10" in said
 
 
 def test_two_judges_of_one_file_are_two(take: Callable[..., str], tmp_path: Path) -> None:
