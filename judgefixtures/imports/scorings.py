@@ -81,8 +81,11 @@ def middle_of(scale: Scale) -> float:
     (5.5, 0.5, 50)
     """
     middle = scale[0] + (scale[1] - scale[0]) / 2
-    rounded = float(f"{middle:.6g}")
-    found = number_in(rounded if scale[0] < rounded <= scale[1] else middle)
+    if not math.isfinite(middle):  # of ends that are further apart than a float goes
+        middle = scale[0] / 2 + scale[1] / 2
+    # A mark lies above the lowest score: between two that no float lies between it is the higher one.
+    likely = (float(f"{middle:.6g}"), middle, scale[1])
+    found = number_in(next(mark for mark in likely if scale[0] < mark <= scale[1]))
     assert found is not None
     return found
 

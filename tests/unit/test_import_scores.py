@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.importing import Rows, Tool, answers, importer
 from support.importing import run as run_judge
@@ -788,6 +788,8 @@ def test_a_number_is_read_from_its_text(number: float) -> None:
 
 
 @given(st.lists(scores, min_size=1, max_size=8))
+@example([6.639513957769708e299, -1.7976931282228019e308])  # further apart than a float goes
+@example([0, -5e-324])  # and nothing between them
 def test_a_proposed_table_is_one_that_holds_all_scores(values: list[float]) -> None:
     """The scale that is proposed holds every number, its middle is a mark of it, and the printed lines are its TOML."""
     scale = likely_scale(values)
