@@ -11,7 +11,7 @@ from typing import Any
 
 from judgefixtures.asking.asker import Task
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.received import Received, Reply
+from judgefixtures.asking.received import LOOP_REMEDY, Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette
@@ -104,13 +104,25 @@ class Round:
         again = f"Ask for them again, and for nothing else: {self.asking.command('invalid')}"
         if self._is_live:
             again = "Nothing of it is recorded: every run asks it anew"
-        kinds = ledger.invalid.setdefault(again, Counter())
-        kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
+        lost = [reply for arm in replies for reply in arm if reply.invalid]
+        loops = [reply.loop for reply in lost if reply.invalid == "truncated" and reply.loop]
+        if loops and self.judge.table.temperature == 0:  # asked again they would be what they are
+            self._note_loops(loops[-1], len(loops))
+            lost = [reply for reply in lost if reply.invalid != "truncated" or not reply.loop]
+        ledger.invalid.setdefault(again, Counter()).update(filter(None, (reply.invalid for reply in lost)))
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
         if self.judge.table.logprobs:
             self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, Reply)])
+
+    def _note_loops(self, last: str, count: int) -> None:
+        """Keep how many answers go round in a loop at temperature 0, and what may end that."""
+        said = (
+            f'They go round in a loop until they are cut off, the last one ends in "{last}": {LOOP_REMEDY}. After such '
+            f"a change record anew: {self.asking.command('all')}"
+        )
+        self.asking.ledger.invalid.setdefault(said, Counter())["truncated"] += count
 
     def _note_probabilities(self, replies: Sequence[Reply]) -> None:
         """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
