@@ -129,6 +129,19 @@ def test_an_item_names_loops_and_what_may_end_them(pytester: pytest.Pytester) ->
     assert "are invalid" not in said
 
 
+def test_a_run_that_asked_and_kept_nothing_says_so(pytester: pytest.Pytester) -> None:
+    """The call that ended a recording was made: nowhere is it said that nobody was asked."""
+    project = Project(pytester, configuration, options=("-p", "no:cacheprovider"))
+    project.write("test_ours.py", suite("recency", name="recency"))
+    project.write_pairs(rows_of(some_pairs(40)))
+    with serving(SHORT) as server:
+        project.configure(server.url)
+        said = project.run("--judge-record", "missing").said
+    assert "recorded: ours: 1 calls" in said
+    assert "answers: 1 asked in this run, and none recorded" in said
+    assert "nobody was asked" not in said
+
+
 def configuration(url: str, judge: str = "") -> str:
     """Return the configuration of a judge behind a server."""
     return (
