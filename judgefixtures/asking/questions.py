@@ -22,6 +22,7 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
+from judgefixtures.cassettes.files import Row
 from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
@@ -254,7 +255,7 @@ class _Run(Generic[R]):
         if self.asker.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
             return
         for row in (row for cassette in self.inquiry.cassettes.values() for row in cassette.earlier()):
-            call = Call(row.pair, row.repeat, lambda _, row=row: row, lambda new: new, _nothing_missing)
+            call = Call(row.pair, row.repeat, partial(_only, row), lambda new: new, _nothing_missing)
             with contextlib.suppress(AnswerTooLargeError, JudgeFixturesError):
                 reply = await self.asker.ask("", call)
                 self.asker.cut_offs.note_earlier(reply)
@@ -374,6 +375,10 @@ class _Run(Generic[R]):
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
         return reply
+
+
+def _only(row: Row, _digest: str) -> Row:
+    return row
 
 
 def _nothing_missing() -> NoReturn:

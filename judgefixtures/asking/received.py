@@ -23,6 +23,7 @@ from judgefixtures.words.texts import one_line
 
 SHOWN = 300  # characters of an answer that nobody can read, of which so many are its end
 SHOWN_END = 95
+WHOLE = ("}", "]", "```")
 # No limit is long enough for a loop.
 LOOP_REMEDY = "a longer answer would go on like that; another prompt, temperature or model may not"
 
@@ -67,7 +68,9 @@ def received_with(answer: Answer, retries: int, wasted: int) -> dict[str, Any]:
 
 
 def _loop(answer: Answer) -> str:
-    return loop_in(answer.text or answer.reasoning)
+    """Return the end of an answer that goes round in a loop; one that ends as a whole one does is not looked at."""
+    text = answer.text or answer.reasoning
+    return "" if answer.invalid is None and text.rstrip().endswith(WHOLE) else loop_in(text)
 
 
 def _said_of(answer: Answer) -> str:

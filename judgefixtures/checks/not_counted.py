@@ -52,8 +52,8 @@ def _tell(report: Row, view: View) -> list[str]:
     for row in rows:
         groups.setdefault((row.judge, row.dataset, row.family, *([row.name] if view.verbose else [])), []).append(row)
     lines = [
-        f"{judge} has not passed its control: {several(sum(row.judge == judge for row in rows), 'recorded result')} of "
-        "it are shown, and count for nothing"
+        f"{judge} has not passed its control: what is recorded of it is shown, and counts for nothing "
+        f"({several(sum(row.judge == judge for row in rows), 'result')})"
         for judge in dict.fromkeys(row.judge for row in rows)
     ]
     for group in groups.values():

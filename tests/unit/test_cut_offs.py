@@ -129,6 +129,22 @@ def test_an_item_names_loops_and_what_may_end_them(pytester: pytest.Pytester) ->
     assert "are invalid" not in said
 
 
+def test_an_item_says_what_a_limit_that_is_too_short_takes(pytester: pytest.Pytester) -> None:
+    """Asked again they may be cut off again: the message names the key, and that a change of it takes `all`."""
+    project = Project(pytester, configuration, options=("-p", "no:cacheprovider", "--judge-force"))
+    project.write("test_ours.py", suite("recency", name="recency"))
+    project.write_pairs(rows_of(some_pairs(6)))
+    with serving(by=cut_off_about(3)) as server:
+        project.configure(server.url)
+        said = project.run("--judge-record", "missing").said
+    assert "2 answers are invalid (truncated 2). Ask for them again" in said
+    assert "a larger max_output_tokens, and then --judge-record all" in said
+    with serving(good("openai")) as server:
+        project.configure(server.url, "max_output_tokens = 4096")
+        said = project.run("--judge-record", "all").said
+    assert "are invalid" not in said
+
+
 def test_a_run_that_asked_and_kept_nothing_says_so(pytester: pytest.Pytester) -> None:
     """The call that ended a recording was made: nowhere is it said that nobody was asked."""
     project = Project(pytester, configuration, options=("-p", "no:cacheprovider"))

@@ -82,7 +82,7 @@ def test_a_failed_control_hides_no_recorded_results(project: Controlled, server:
     for page in ("report.md", "report.html"):
         text = re.sub(r"[\\]|&#\d+;|&quot;", "", (recorded.folder / page).read_text(encoding="utf-8"))
         assert "recorded, and not counted" in text, page
-        assert "count for nothing" in text, page
+        assert "counts for nothing" in text, page
     files = {name: (recorded.folder / name).read_bytes() for name in ("report.json", "report.md", "judgments.jsonl")}
     project.configure()
     replayed = project.run("--judge-report", "report")
