@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from judgefixtures.asking.received import Received
+from judgefixtures.asking.received import LOOP_REMEDY, Received
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import FatalJudgeError, Usage
 from judgefixtures.providers.tables import JudgeTable
@@ -22,13 +22,24 @@ class CutOffError(FatalJudgeError):
 
 @dataclass(slots=True)
 class CutOffs:
-    """How many of a judge's first answers were cut off; where they do not matter none ends a recording."""
+    """How many of a judge's first answers were cut off; where they do not matter none ends a recording.
+
+    Nor does one where the judge, as it is now, has answered otherwise in an earlier recording (`note_earlier`): some of
+    its answers are too long then, and are recorded as that.
+    """
 
     judge: str
     table: JudgeTable
     limit_key: str
     matter: bool = True
     _count: int | None = 0  # from the first answer of a recording on; None: not all were
+    _loops: list[str] = field(default_factory=list)  # the ends of those that were cut off in a loop
+    _recorded: bool = False  # by the judge as it is now, before this run
+    _valid: bool = False  # and one of these was
+
+    def note_earlier(self, reply: Received) -> None:
+        """Note an answer that was recorded before."""
+        self._recorded, self._valid = True, self._valid or reply.invalid is None
 
     def count(self, reply: Received) -> None:
         """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
@@ -36,30 +47,48 @@ class CutOffs:
             self._count = None
         if self._count is not None:
             self._count += 1
-            if self._count >= FIRST_ANSWERS and self.matter:
-                raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all")
+            self._loops += filter(None, [reply.loop])
+            if self._count >= FIRST_ANSWERS and self._ends:
+                raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all", kept=True)
 
     def check_probe(self, reply: Received, call: Call) -> None:
-        """Raise CutOffError, and forget the answer, where the first one of a recording is cut off."""
-        if self.matter and reply.invalid == "truncated" and not call.was_played:
+        """Raise CutOffError, and forget the answer, where the first one of a recording is cut off.
+
+        One that goes round in a loop is kept: a longer one would be no other, and says nothing of the limit.
+        """
+        if self._ends and reply.invalid == "truncated" and not reply.loop and not call.was_played:
             if call.is_posted:
                 return  # it is paid for, and so are the others
             call.drop_answer()
-            raise self._error("the first answer was", reply.usage)
+            raise self._error("the first answer was", reply.usage, kept=self._recorded)
 
-    def _error(self, which: str, usage: Usage | None = None) -> CutOffError:
-        if self.table.record.is_code:
-            limit, remedy = "", f"Raise the limit that {self.table.target} sends"
-        else:
-            less = " or ".join(sorted(self.table.record.thinking))
-            limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
-            remedy = (
-                f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
-                f"a start), or let the model think less ({less})"
-            )
+    @property
+    def _ends(self) -> bool:
+        return self.matter and not self._valid
+
+    def _error(self, which: str, usage: Usage | None = None, *, kept: bool) -> CutOffError:
+        is_code = self.table.record.is_code
+        limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
+        again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"
         return CutOffError(
             f"judge {self.judge!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
-            f"{remedy}, and run the same command again; what was recorded before has to be recorded anew, with "
-            "--judge-record all. To record cut-off answers all the same, add --judge-force.",
+            f"{self._remedy}, and run the same command {again}. To record cut-off answers all the same, add "
+            "--judge-force.",
             usage,
+        )
+
+    @property
+    def _remedy(self) -> str:
+        """What to change, by what most of them are: in a loop, or longer than they may be."""
+        if 2 * len(self._loops) > (self._count or 0):
+            return (
+                f'{len(self._loops)} of them go round in a loop, the last one ends in "{self._loops[-1]}": '
+                f"{LOOP_REMEDY}. Change one of these"
+            )
+        if self.table.record.is_code:
+            return f"Raise the limit that {self.table.target} sends"
+        less = " or ".join(sorted(self.table.record.thinking))
+        return (
+            f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
+            f"a start), or let the model think less ({less})"
         )

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Literal, Protocol
+from typing import Any, Generic, Literal, NoReturn, Protocol
 
 from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.costs import Meter
@@ -22,6 +22,7 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
+from judgefixtures.cassettes.files import Row
 from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
@@ -241,12 +242,25 @@ class _Run(Generic[R]):
         self.meter.check()
         if not self.asker.probed:
             await self.asker.look_up_shutdown()
+            await self.note_earlier()
         while not (self.asker.probed or self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
             recorded = await self.ask(job, self.asker.probe)
             condition, repeat, pair = job
             answered = self.replies.get((condition.name, repeat, pair.id))
             # An error that concerns this pair alone says nothing of the parameters.
             self.asker.probed = recorded and answered is not None and answered.invalid not in UNTOLD
+
+    async def note_earlier(self) -> None:
+        """Let the asker know whether it, as it is now, has a valid answer recorded, in whichever condition."""
+        if self.asker.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
+            return
+        for row in (row for cassette in self.inquiry.cassettes.values() for row in cassette.earlier()):
+            call = Call(row.pair, row.repeat, partial(_only, row), lambda new: new, _nothing_missing)
+            with contextlib.suppress(AnswerTooLargeError, JudgeFixturesError):
+                reply = await self.asker.ask("", call)
+                self.asker.cut_offs.note_earlier(reply)
+                if reply.invalid is None:
+                    return
 
     async def work(self, jobs: Iterator[Job], after: float) -> None:
         """Take the next job, which all workers share, until there is none or the budget is used up."""
@@ -284,6 +298,8 @@ class _Run(Generic[R]):
         if reply is None:
             return False
         cassette.used_by(call)
+        if not call.recorded:
+            self.asker.cut_offs.note_earlier(reply)
         self.replies[condition.name, repeat, pair.id] = reply
         if live is not None and not call.played:
             live[key] = reply
@@ -359,6 +375,14 @@ class _Run(Generic[R]):
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
         return reply
+
+
+def _only(row: Row, _digest: str) -> Row:
+    return row
+
+
+def _nothing_missing() -> NoReturn:
+    raise CassetteMissError
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -15,6 +15,7 @@ from judgefixtures.material.plans import Plan
 from judgefixtures.providers import Answer, Usage
 from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.reading.grades import Grade
+from judgefixtures.reading.loops import loop_in
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
@@ -22,6 +23,9 @@ from judgefixtures.words.texts import one_line
 
 SHOWN = 300  # characters of an answer that nobody can read, of which so many are its end
 SHOWN_END = 95
+WHOLE = ("}", "]", "```")
+# No limit is long enough for a loop.
+LOOP_REMEDY = "a longer answer would go on like that; another prompt, temperature or model may not"
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 V = TypeVar("V", Verdict, Score, Grade)
@@ -31,10 +35,12 @@ V = TypeVar("V", Verdict, Score, Grade)
 class Received:
     """What was made of an answer, whatever it was an answer to, with what the provider said about itself.
 
-    So many attempts failed before it (`retries`), of which `wasted` may have been billed.
+    So many attempts failed before it (`retries`), of which `wasted` may have been billed. `loop` is the end of an
+    answer that goes round in a loop.
     """
 
     detail: str = ""
+    loop: str = ""
     served_model: str | None = None
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
@@ -57,8 +63,25 @@ R = TypeVar("R", bound=Received)
 
 def received_with(answer: Answer, retries: int, wasted: int) -> dict[str, Any]:
     """Return the fields of what is made of an answer that do not depend on what that is."""
-    told = {name: getattr(answer, name) for name in ("detail", "served_model", "fingerprint", "usage")}
-    return {**told, "retries": retries, "wasted": wasted}
+    told = {name: getattr(answer, name) for name in ("served_model", "fingerprint", "usage")}
+    return {**told, "detail": _said_of(answer), "loop": _loop(answer), "retries": retries, "wasted": wasted}
+
+
+def _loop(answer: Answer) -> str:
+    """Return the end of an answer that goes round in a loop; one that ends as a whole one does is not looked at."""
+    text = answer.text or answer.reasoning
+    return "" if answer.invalid is None and text.rstrip().endswith(WHOLE) else loop_in(text)
+
+
+def _said_of(answer: Answer) -> str:
+    """Return what is to be said of an answer: of one that was cut off in a loop that, and nothing of more room."""
+    loop = _loop(answer) if answer.invalid == "truncated" else ""
+    return f"{in_a_loop(loop)}: {LOOP_REMEDY}" if loop else answer.detail
+
+
+def in_a_loop(loop: str) -> str:
+    """Return how an answer is called that ends in a loop."""
+    return f'the answer repeats itself until it is cut off, its end is "{loop}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +135,7 @@ def read_answer(answer: Answer, parse: Callable[[str], V], fail: Callable[[Inval
         whole, note = read_answer(replace(answer, invalid=None, detail=answer.unless_whole), parse, fail)
         if whole.invalid is None:
             return whole, note
-    detail = answer.detail
+    detail = _said_of(answer)
     if answer.invalid == "truncated" and answer.text.strip():
         detail += f"; it answered {shown(answer.text)}"
     return fail(answer.invalid, answer.reasoning), detail
@@ -129,6 +152,8 @@ def unread(answer: Answer, kind: InvalidKind, hint: str, asked: str, table: Judg
     'it answered "GRADE: C"; verdict = "grade" in [judges.NAME] reads that'
     """
     said = f"it answered {shown(answer.text)}"
+    if kind == "truncated" and (loop := _loop(answer)):
+        return f"{said}; {in_a_loop(loop)}: {LOOP_REMEDY}"
     if kind == "truncated" and not table.record.is_code:
         return f"{said}, cut off: raise max_output_tokens ({table.max_output_tokens}) in {table.heading}"
     if hint:

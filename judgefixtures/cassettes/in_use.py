@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,6 +146,14 @@ class Cassette:
         """Return every recorded answer that may answer in this run."""
         earlier = self.older.read_rows() if self.older is not None and self.redone else ()
         return [*(row for row in earlier if row.digest in self.redone), *self.file.read_rows()]
+
+    def earlier(self) -> Iterator[Row]:
+        """Yield what is recorded of the judge as it is now: in this condition, then in the others on any dataset."""
+        yield from self.read_rows()
+        for path in sorted(self.final_path.parents[1].glob("*/*.jsonl")):
+            if path != self.file.path and identity_in(path) == self.identity():
+                with contextlib.suppress(CassetteError):  # whoever is asked in it says what is wrong with it
+                    yield from CassetteFile(path).read_rows()
 
     def asks_again(self, call: Call, invalid: str | None) -> bool:
         """Tell whether the recorded answer that a call was answered from is to be asked again in this run."""

@@ -15,6 +15,7 @@ from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.look_by_look import LOOKS
+from judgefixtures.checks.not_counted import NOT_COUNTED
 from judgefixtures.checks.overview import RESULTS
 from judgefixtures.checks.planjudge import PlanCheck
 from judgefixtures.checks.protocol import Answers, Case, Check, Need
@@ -54,7 +55,7 @@ _FILES = {mark: import_module(f"judgefixtures.checks.{file}") for mark, (file, _
 ALONE_CHECKS: dict[str, Check] = {mark: getattr(_FILES[mark], name)() for mark, (_, name) in _HOMES.items()}
 
 _FIRST: tuple[Section[Any], ...] = (
-    *(RESULTS, CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS),
+    *(RESULTS, CONTROLS, NOT_COUNTED, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS),
     *(WARNINGS, SERVED, RANKINGS, LOOKS),
 )
 _OF_CHECKS = (section for file in _FILES.values() for section in file.SECTIONS if section not in _FIRST)

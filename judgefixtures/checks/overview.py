@@ -156,12 +156,16 @@ def _says(counts: Mapping[Status, int], rows: Sequence[ResultRow], *, alone: boo
         yield ANSWERED_FOR
 
 
-def source(report: Row) -> list[str]:
-    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is."""
+def source(report: Row, *, of_this_run: bool = True) -> list[str]:
+    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is.
+
+    `of_this_run`: also how many of them this very run asked for, which its replay says otherwise.
+    """
     recorded: Row = report.get("run", {}).get("recorded", {})
     said: dict[str, list[str]] = {}
     for judge, days in recorded.items():
-        said.setdefault(_from(days, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
+        asked = report.get("asked", {}).get("now", {}).get(judge, 0) if of_this_run else None
+        said.setdefault(_from(days, asked), []).append(judge)
     lines = [f"answers{' of ' + ', '.join(judges) if len(said) > 1 else ''}: {text}" for text, judges in said.items()]
     simulated = [name for name, identity in report["judges"].items() if kind_of(name, identity) == "simulated"]
     if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
@@ -169,12 +173,16 @@ def source(report: Row) -> list[str]:
     return lines
 
 
-def _from(days: Row, asked: int) -> str:
-    """Say from where a judge's answers are: recordings of some days, or asked in this run."""
+def _from(days: Row, asked: int | None) -> str:
+    """Say from where a judge's answers are: recordings of some days, or asked in this run; None: that is left out."""
     first, last = days["first"], days["last"]
     until = f" to {last}" if last != first else ""
     recordings = "recordings" if first is None else f"recordings of {first}{until}"
     recordings += " (some without a date)" if days["undated"] and first else ""
+    if asked is None:
+        return recordings
+    if asked and first is None and not days["undated"]:
+        return f"{asked} asked in this run, and none recorded"
     if asked:
         return f"{asked} were asked in this run, any others are from {recordings}"
     return f"replayed from {recordings}; nobody was asked in this run"

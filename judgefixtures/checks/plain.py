@@ -193,7 +193,7 @@ NAMED: Mapping[str, str] = {
     "swap": "swap",
     "control": "control",
     "invalid": "invalid answers",
-    "stuck": "no room to move",
+    "stuck": "the same throughout",
     "unmeasured": "not measured",
     "waiver": "waiver",
 }

@@ -64,15 +64,15 @@ PLACES = {1: "first", 2: "second"}
 
 def _stands(place: str) -> str:
     return (
-        f"the response that stands {place} was chosen {{often}} although the pairs are balanced: no verdict had room "
-        "to move, INCONCLUSIVE; look at the position contrast (-k position)"
+        f"the response that stands {place} was chosen {{often}} although the pairs are balanced: its place decided, so "
+        "that verdicts that stay as they were show nothing, INCONCLUSIVE; look at the position contrast (-k position)"
     )
 
 
 def _graded(passed: str) -> str:
     return (
-        f"the response {passed} {{often}}: no grade had room to move, INCONCLUSIVE; ask about examples nearer to the "
-        "line, or label these"
+        f"the response {passed} {{often}}, whatever it is: grades that stay as they were show nothing, INCONCLUSIVE; "
+        "ask about examples nearer to the line, or label these"
     )
 
 
@@ -93,7 +93,7 @@ OF_PAIRS = Wording(
     alike="the order, a placebo or a repeat",
     unclear="is not known ({how} would tell)",
     stuck=(
-        "the verdict was a tie {often}: none had room to move, INCONCLUSIVE; ask about pairs that differ",
+        "the verdict was a tie {often}: ties that stay ties show nothing, INCONCLUSIVE; ask about pairs that differ",
         *map(_stands, PLACES.values()),
     ),
     vsr=(

@@ -24,6 +24,7 @@ from judgefixtures.numbers.odds import (
     probability_shift,
     share_log_odds,
     shift,
+    token_shift,
     untold,
 )
 from judgefixtures.numbers.points import points_shift
@@ -94,7 +95,8 @@ def certainty(
     found = Certainty(
         len(pairs),
         len(pairs),
-        mean_shift(soft, confidence, _clusters(known)),
+        # Shares of repeats are as coarse as verdicts, and may all be 0 or 1: they have the score interval.
+        (mean_shift if repeats else token_shift)(soft, confidence, _clusters(known)),
         repeats=repeats,
         beyond=len(known) - len(told),
         explained=explained,

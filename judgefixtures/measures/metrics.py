@@ -410,7 +410,7 @@ def share_of(judgment: Judgment, outcome: Outcome) -> float | None:
     return None if choice is None else SHARE[choice]
 
 
-# Of an arm's verdicts: from there on a judge chose a side and not a response, and no verdict has room to move.
+# Of an arm's verdicts: from there on a judge chose a side and not a response, and verdicts that stay show nothing.
 STUCK = 0.95
 # Of the pairs whose gold is known: from there on the pairs themselves account for it.
 ONE_SIDED = 0.9

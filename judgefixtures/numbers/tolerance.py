@@ -26,6 +26,9 @@ from judgefixtures.numbers.proportions import difference_variance, paired_differ
 # A sample size beyond this multiple of the present one is not advice: the estimate sits on the tolerance.
 LARGEST_ADVICE = 20
 
+# More pairs than these nobody asks about for one number.
+UNREALISTIC = 2000
+
 
 def gate_shift(
     n10: float,
@@ -251,7 +254,7 @@ def conclude(p_pass: float, p_fail: float, alpha: float, totals: Totals | None) 
 def advice(
     needed: int | None, n: int, limit: str, totals: Totals | None = None, *, within: bool = True, units: str = "pairs"
 ) -> str:
-    """Say what would settle an INCONCLUSIVE, or that no realistic number of pairs would.
+    """Say what would settle an INCONCLUSIVE, more than how many pairs, or that no realistic number of them would.
 
     `within`: the estimate is within the limit, or `needed` is of a FAIL as well as of a PASS.
     """
@@ -261,6 +264,8 @@ def advice(
         return f"{several(totals.count, 'cluster')}{worth} {verb} nothing: at least {FEWEST_CLUSTERS} are needed"
     if not within:
         return f"the estimate is beyond the {limit}, though not yet demonstrably: more {units} would rather show a FAIL"
+    if needed is None and (most := LARGEST_ADVICE * n) < UNREALISTIC:
+        return f"the estimate is very near to the {limit}: more than {most} {units} would be needed to settle it"
     if needed is None:
         return f"the estimate sits on the {limit}: no realistic number of {units} would settle it"
     if needed <= n:

@@ -50,7 +50,7 @@ def sheet(report: Row) -> str:
     text = load_template(PAGE, plain=plain_text, bare=bare, one_line=one_line).render(
         report=report,
         headlines=headlines(report),
-        source=source(report),
+        source=source(report, of_this_run=False),
         ended=ended(report),
         decisions=[_decided(decision, report) for decision in DECISIONS.read_records(report)],
         moved=_moved(report),

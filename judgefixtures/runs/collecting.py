@@ -123,7 +123,9 @@ class Collector:
         warn_of_retirement(judge, task.asker.shutdown_date or judge.shutdown_date, ledger)
         found.warn_of_cache()
         days = {day for cassette in found.cassettes for day in cassette.days}
-        ledger.draw(judge.name, days, sum(cassette.asked for cassette in found.cassettes))
+        asked = sum(cassette.asked for cassette in found.cassettes)
+        # An answer that ended the recording was asked for and is not kept.
+        ledger.draw(judge.name, days, asked if judge.is_opaque else max(asked, meter.total.calls))
         if meter.total.calls:
             ledger.spend(judge.name, meter.total)
             if coming := self._posting.on_their_way(task.asker.name):

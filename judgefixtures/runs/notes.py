@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judgefixtures.asking.asker import Task
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.received import Received, Reply
+from judgefixtures.asking.received import LOOP_REMEDY, Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette
@@ -101,16 +101,36 @@ class Round:
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         name, ledger, task = self.judge.name, self.asking.ledger, self.task
         ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)
-        again = f"Ask for them again, and for nothing else: {self.asking.command('invalid')}"
-        if self._is_live:
-            again = "Nothing of it is recorded: every run asks it anew"
-        kinds = ledger.invalid.setdefault(again, Counter())
-        kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
+        lost = [reply for arm in replies for reply in arm if reply.invalid]
+        loops = [reply.loop for reply in lost if reply.invalid == "truncated" and reply.loop]
+        if loops and self.judge.table.temperature == 0:  # asked again they would be what they are
+            self._note_loops(loops[-1], len(loops))
+            lost = [reply for reply in lost if reply.invalid != "truncated" or not reply.loop]
+        kinds = Counter(reply.invalid for reply in lost if reply.invalid)
+        ledger.invalid.setdefault(self._again(kinds), Counter()).update(kinds)
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
         if self.judge.table.logprobs:
             self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, Reply)])
+
+    def _again(self, kinds: Mapping[str, int]) -> str:
+        """Return how invalid answers are asked for again; what is cut off once more needs another judge."""
+        if self._is_live:
+            return "Nothing of it is recorded: every run asks it anew"
+        longer = ""
+        if kinds.get("truncated") and not self.judge.is_opaque:
+            key = self.task.asker.limit_key
+            longer = f" (what is cut off once more needs a larger {key}, and then --judge-record all)"
+        return f"Ask for them again, and for nothing else{longer}: {self.asking.command('invalid')}"
+
+    def _note_loops(self, last: str, count: int) -> None:
+        """Keep how many answers go round in a loop at temperature 0, and what may end that."""
+        said = (
+            f'They go round in a loop until they are cut off, the last one ends in "{last}": {LOOP_REMEDY}. After such '
+            f"a change record anew: {self.asking.command('all')}"
+        )
+        self.asking.ledger.invalid.setdefault(said, Counter())["truncated"] += count
 
     def _note_probabilities(self, replies: Sequence[Reply]) -> None:
         """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""

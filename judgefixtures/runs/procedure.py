@@ -27,6 +27,7 @@ from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Ledger
 from judgefixtures.runs.narrowing import Narrowing
+from judgefixtures.runs.setting_aside import set_aside
 from judgefixtures.runs.stopping import Looks
 from judgefixtures.runs.vetting import Vetting
 from judgefixtures.words.errors import JudgeFixturesError
@@ -144,7 +145,8 @@ class Procedure:
         course.asking = asking = self._asking(course, subject, item)
         course.controls = tuple(self.vetting.control(judge, case.pairs, asking) for judge in case.judges)
         if failed := next((each for each in course.controls if each.earns_nothing), None):
-            return course.controlled(refused(check.lost(case, refusal(failed)), failed))
+            refused_it = course.controlled(refused(check.lost(case, refusal(failed)), failed))
+            return _with_rows(refused_it, set_aside(self.interviews, check, case))
         narrowed = self.narrowing.narrowed(check, case, asking)
         course.case, course.asking = self.looks.first_pairs(*narrowed)
         gate = self.desk.config.gate(check.family)

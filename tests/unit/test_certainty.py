@@ -20,7 +20,7 @@ from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import certainty, likely_of
-from judgefixtures.numbers.odds import LARGEST, share_log_odds
+from judgefixtures.numbers.odds import LARGEST, Shift, share_log_odds, token_shift
 from judgefixtures.numbers.statistics import Status, score_interval
 from judgefixtures.reading.probabilities import Probability, stated_probability
 from judgefixtures.reading.verdicts import Verdict
@@ -58,6 +58,8 @@ def test_a_shift_of_log_odds_is_found(odds: list[float], effect: float) -> None:
     assert found.log_odds_shift.low < effect < found.log_odds_shift.high
     chances = [1 / (1 + math.exp(-each - effect)) - 1 / (1 + math.exp(-each)) for each in odds]
     assert found.soft_vsr.value == pytest.approx(score_interval(chances).value, abs=1e-9)
+    own = token_shift([Shift.known(each) for each in chances])
+    assert (found.soft_vsr.low, found.soft_vsr.high) == pytest.approx((own.low, own.high), abs=1e-9)
     assert (found.pairs, found.lacking, found.repeats) == (len(odds), 0, 0)
 
 
@@ -241,6 +243,7 @@ def test_shares_of_repeats() -> None:
     assert found.soft_vsr is not None
     assert found.log_odds_shift is not None
     assert (found.repeats, found.soft_vsr.value) == (4, 0.75 - 0.625)
+    assert found.soft_vsr == score_interval([0.75 - 0.625] * 40), "shares are as coarse as verdicts"
     assert found.log_odds_shift.value == pytest.approx(share_log_odds(3, 4) - share_log_odds(2.5, 4))
     gate = GateTable(log_odds_tolerance=5.0)
     part = decide_log_odds(found, gate, CONTRAST)

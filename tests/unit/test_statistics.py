@@ -849,6 +849,14 @@ def test_advice(needed: int | None, said: str) -> None:
     assert advice(needed, 100, "margin") == said
 
 
+@pytest.mark.parametrize(("n", "most"), [(20, 400), (99, 1980)])
+def test_few_pairs_are_not_told_that_no_number_would_do(n: int, most: int) -> None:
+    """Up to 20 times the pairs were looked at: where that is a realistic number it is named."""
+    said = f"the estimate is very near to the tolerance: more than {most} pairs would be needed to settle it"
+    assert advice(None, n, "tolerance") == said
+    assert gate_shift(2, 0, 20, 0.10).message.endswith("more than 400 pairs would be needed to settle it")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
