@@ -21,6 +21,7 @@ from measure_stance import FAMILIES, HELD_BACK, LABELS, Case, Plain, earlier, me
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
+import judgefixtures
 from judgefixtures.reading import stance
 from judgefixtures.reading.lexicon import of_family
 
@@ -240,7 +241,7 @@ def main() -> None:
         weights = train(examples(cases, without))
         lines = [f"{feature} {' '.join(map(str, row))}\n" for feature, row in sorted(weights.items())]
         made = "# Made by benchmarks/train_stance.py: hundredths of weights for refers, cites, cited, mentioned\n"
-        file = Path(stance.__file__).parent / "data" / "stance.en.txt"
+        file = Path(judgefixtures.__file__).parent / "data" / "stance.en.txt"
         file.write_text(made + "".join(lines), encoding="utf-8")
         show(f"{len(cases)} reasons of {len(authors)} authors: {len(lines)} features, {file.stat().st_size} bytes")
         return

@@ -47,6 +47,8 @@ from judgefixtures.swap.pooling import FEWEST_COMPLETE
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import Record, where_any
 
+# Of a baseline: a candidate moves more than a judge that cannot, and is no worse for it.
+NOTHING_TO_COMPARE = ": there is nothing to be no worse than"
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
@@ -337,18 +339,26 @@ class SwapCheck(Check):
         cell = SwapCell(
             self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind, lost, others_lost
         )
-        stuck = stuck_side(ours, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
-        if stuck is None:
-            return cell, ()
-        words, did = wording_of(self.contrast.outcome), "called nearly every pair in both arms a tie"
+        stuck = [
+            f"{cell.id}: the {who} {did}, so that no {wording_of(self.contrast.outcome).says} had room to move{more}"
+            for who, arms, more in (("candidate", ours, ""), ("baseline", theirs, NOTHING_TO_COMPARE))
+            if (did := self._stuck(arms))
+        ]
+        return (None if stuck else cell), tuple(stuck)
+
+    def _stuck(self, arms: Arms) -> str:
+        """Return what a judge did in nearly all of both arms whatever the pairs are; empty for nothing."""
+        assert self.contrast is not None
+        words = wording_of(self.contrast.outcome)
+        side = stuck_side(arms, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
+        if side is None:
+            return ""
         if self.graded:
-            did = f"{words.chose[stuck].removesuffix(' it')} nearly every response in both arms"
-        elif stuck != 0:
-            did = (
-                f"chose the response that stands {PLACES[stuck]} in nearly all of both arms although the pairs are "
-                "balanced"
-            )
-        return None, (f"{cell.id}: the candidate {did}, so that no {words.says} had room to move",)
+            return f"{words.chose[side].removesuffix(' it')} nearly every response in both arms"
+        if side == 0:
+            return "called nearly every pair in both arms a tie"
+        place = PLACES[side]
+        return f"chose the response that stands {place} in nearly all of both arms although the pairs are balanced"
 
     @property
     def cell_kind(self) -> CellKind | None:
@@ -502,7 +512,8 @@ def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
         ]
         for arms in (ours, theirs)
     ]
-    return SwapAccuracy(dataset, [example.id for example in examples], right[0], right[1], labels)
+    alike = stuck_side(theirs, (1, 2)) is not None
+    return SwapAccuracy(dataset, [example.id for example in examples], right[0], right[1], labels, alike)
 
 
 def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:

@@ -35,6 +35,8 @@ TELLING = 0.9  # of the answers: when so many have something in common, that is 
 CLEAR, CLEAR_STORIES = "house-control", "house-control-stories"
 OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
 TABLE = "[tool.judgefixtures.control]"  # as messages name it
+IN_BOTH_ORDERS = " in both orders"  # which a judge that scores one response at a time is not shown
+MOST_LOST = 0.5  # of the answers: with more invalid ones, what the others have in common is not what is wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +85,11 @@ class Explanation:
     count: str
     larger: bool
     pairs: float
+    orders: str = IN_BOTH_ORDERS
 
     def __str__(self) -> str:
         side = "larger" if self.larger else "smaller"
-        return f"it chose the response with the {side} one in both orders on {self.pairs:g}, equal ones counted half"
+        return f"it chose the response with the {side} one{self.orders} on {self.pairs:g}, equal ones counted half"
 
 
 class Trial(ABC):
@@ -182,8 +185,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     found = Control(
         judge=judge, dataset=dataset, n=n, right_both_orders=right, first_selected=first, status=Status.FAIL
     )
-    blind = any(judgment.reply.scores is not None for judgment in own)
-    said = f"right {'' if blind else 'in both orders '}on {right} of {n} clear pairs"
+    said = f"right{orders_of(own)} on {right} of {n} clear pairs"
     least = fewest_right(n, threshold)
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         best = best_explanation(both)
@@ -200,8 +202,9 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
                 ),
             )
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
-    cause = _cause((*own, *other), both, threshold)
-    return unpassed(found, f"{said} (at least {least} show that it reads)", cause, (*own, *other))
+    answers = (*own, *other) if orders_of(own) else tuple(own)  # without orders the others are the same scores
+    cause = _cause(answers, both, threshold)
+    return unpassed(found, f"{said} (at least {least} show that it reads)", cause, answers)
 
 
 def unpassed(found: Control, said: str, cause: str, answers: Sequence[Judgment]) -> Control:
@@ -231,7 +234,7 @@ def best_explanation(both: Sequence[tuple[Judgment, Judgment]]) -> Explanation:
             for larger in (True, False):
                 tally[count, larger] = tally.get((count, larger), 0.0) + _follows(chosen, side if larger else -side)
     (count, larger), pairs = max(tally.items(), key=lambda each: each[1])
-    return Explanation(count, larger, pairs)
+    return Explanation(count, larger, pairs, orders_of([own for own, _ in both]))
 
 
 def _follows(chosen: int | None, side: int) -> float:
@@ -260,25 +263,46 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
     best = best_explanation(both)
     if best.pairs >= TELLING * len(both):
         return f"its choices follow {best.count}, right or wrong: {best}"
-    same, right = len(consistent), sum(map(is_right, consistent))
+    same, right, orders = len(consistent), sum(map(is_right, consistent)), orders_of(answers)
     if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
         return (
-            f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
+            f"it is right more often than wrong (wrong{orders} on {same - right} pairs), and not often "
             f"enough for threshold = {threshold:g}"
         )
+    if not orders:
+        wrong = f"the worse response has more on {same - right} of {len(both)} pairs"
+        return f"its scores are like the toss of a coin ({wrong})"
     return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
+
+
+def orders_of(answers: Sequence[Judgment]) -> str:
+    """Return in how many orders a judge saw the pairs, as messages say it; empty of one that scores: it sees none."""
+    return "" if any(judgment.reply.scores is not None for judgment in answers) else IN_BOTH_ORDERS
 
 
 def habit(answers: Sequence[Judgment]) -> str:
     """Return what nearly all answers have in common that no pairs account for, in both orders; empty for nothing."""
-    total = len(answers)
     valid = [judgment for judgment in answers if judgment.chosen is not None]
-    if len(valid) < TELLING * total:
-        return invalid_said(answers)
+    return with_invalid(_habit_of_valid(valid), len(valid), answers)
+
+
+def with_invalid(said: str, valid: int, answers: Sequence[Judgment]) -> str:
+    """Return what the valid answers have in common, and behind it the invalid ones where they are many.
+
+    Where they are the most, or the others have nothing in common, they are what is wrong.
+    """
+    if valid >= TELLING * len(answers):
+        return said
+    lost = invalid_said(answers)
+    return f"{said}; besides, {lost}" if said and valid > MOST_LOST * len(answers) else lost
+
+
+def _habit_of_valid(valid: Sequence[Judgment]) -> str:
+    """Return what nearly all valid answers have in common; empty for nothing."""
     ties = sum(judgment.verdict.tie for judgment in valid)
     if ties >= TELLING * len(valid):
         return f"it called {ties} of {len(valid)} pairs a tie, and one response is clearly better in all of them"
-    for number, place in ((1, "first"), (2, "second")):
+    for number, place in ((1, "first"), (2, "second")) if orders_of(valid) else ():
         sided = sum(judgment.verdict.selected_response == number for judgment in valid)
         if sided >= TELLING * len(valid):
             return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"

@@ -14,7 +14,17 @@ from typing import Any, ClassVar
 
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.control import CONFIDENCE, TABLE, TELLING, Choosing, Control, Trial, invalid_said, unpassed
+from judgefixtures.checks.control import (
+    CONFIDENCE,
+    TABLE,
+    TELLING,
+    Choosing,
+    Control,
+    Trial,
+    invalid_said,
+    unpassed,
+    with_invalid,
+)
 from judgefixtures.checks.protocol import Need
 from judgefixtures.config import ControlTable
 from judgefixtures.material.contrasts import Single
@@ -176,8 +186,11 @@ def _cause(arm: Sequence[Judgment]) -> str:
 def habit(arm: Sequence[Judgment]) -> str:
     """Return what nearly all grades have in common, half of them of examples labelled fail; empty for nothing."""
     valid = [judgment for judgment in arm if judgment.selected is not None]
-    if len(valid) < TELLING * len(arm):
-        return invalid_said(arm)
+    return with_invalid(_habit_of_valid(valid), len(valid), arm)
+
+
+def _habit_of_valid(valid: Sequence[Judgment]) -> str:
+    """Return what nearly all valid grades have in common; empty for nothing."""
     for selected, does in ((1, "passed"), (2, "failed")):
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= TELLING * len(valid):

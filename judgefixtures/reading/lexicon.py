@@ -2,8 +2,9 @@
 
 Here live the reading of those files and the look-up of words and phrases. What a text makes of them is
 read in stance.py. A file names words of three kinds: `values` of each label, the `attribute` itself, and
-`hints` that speak of it in a fitting context only; common.LANGUAGE.toml has the words that all families
-share, by class. "expert*" stands for every word that begins so; several words are a phrase.
+`hints` that speak of it in a fitting context only; `weak` are those among them that mostly speak of something
+else. common.LANGUAGE.toml has the words that all families share, by class. "expert*" stands for every word that
+begins so; several words are a phrase.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ BUILT_IN: Mapping[str, frozenset[str]] = {
 Terms = tuple[tuple[str, ...], tuple[str, ...]]  # of cue 1 and cue 2: words by which a reason may cite them
 NO_TERMS: Terms = ((), ())
 ATTRIBUTE, HINT, VALUE = "ATTR", "HINT", "="  # classes of a family's words; "=expert" is a value of that label
+WEAK = "WEAK"  # beside one of these: a word that speaks of a cue only beside people, authors or labels
 _SHORTEST = 3  # letters of "exp*"
 _LONG = 6  # letters of a word that may be misspelt
 
@@ -119,7 +121,8 @@ def common_words(kind: str) -> frozenset[str]:
 
     `empty`: they tell nothing of a sentence that a user wrote for a cue. `no_slips`: no misspelling of another, though
     they look it ("exert"). `known`: they tell of English beside those with weights. `strange`: frequent in other
-    languages, and hardly in English. `shared`: they do not tell English from other languages ("die", "plus").
+    languages, and hardly in English. `makers`: beside them a weak word speaks of a response.
+    `topical`: alone they name no label. `shared`: they do not tell English from other languages ("die", "plus").
     """
     return frozenset(_table("common")[kind])
 
@@ -130,6 +133,7 @@ def of_family(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = NO_T
     table = _table(name)
     found = [(term, ATTRIBUTE) for term in table["attribute"]] + [(term, HINT) for term in table["hints"]]
     found += [(term, VALUE + label) for label, words in table["values"].items() for term in words]
+    found += [(term, WEAK) for term in table["weak"]]
     found += [(term, VALUE + label) for label, more in zip(labels, terms, strict=True) for term in more if term]
     return _lexicon(found, with_slips=True)
 

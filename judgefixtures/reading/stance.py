@@ -36,9 +36,11 @@ from judgefixtures.reading.lexicon import (
     HINT,
     NO_TERMS,
     VALUE,
+    WEAK,
     Lexicon,
     Terms,
     common,
+    common_words,
     families_of,
     of_family,
     of_own,
@@ -54,6 +56,7 @@ _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
 SCALE = 5.0  # of a sum of weights, over the root of the number of features
 CITED_FROM = 0.55  # below it precision suffers, and reasons that were given without any cue are called cited
+FAINT_FROM = 0.70  # the same where no word names a label or the attribute: hints, authors and weak words alone
 
 
 # ---- text to words ------------------------------------------------------------------------------------------
@@ -136,7 +139,7 @@ def _as_of_two(words: Sequence[str], lexicon: Lexicon) -> list[str]:
     """
     turned = _OVERRULED.sub(lambda found: f" , but {found['said'] or ''}", f" {' '.join(words)}").split()
     kinds = lexicon.classes(turned)
-    label = next((at for at, kind in enumerate(kinds) if any(each != HINT for each in kind)), None)
+    label = next((at for at, kind in enumerate(kinds) if any(each not in (HINT, WEAK) for each in kind)), None)
     if label is None:
         return turned
     told, rest = turned[:label], f" {' '.join(turned[label:])}"
@@ -147,7 +150,9 @@ def _as_of_two(words: Sequence[str], lexicon: Lexicon) -> list[str]:
 
 
 _RESPONSES = frozenset({"r1", "r2"})
-_SPEAKING = frozenset({"AUTHOR", "PEOPLE", "LABEL"})  # classes that open a sentence without words of the family
+_NAMED = frozenset({"AUTHOR", "LABEL"})  # classes that speak of a cue by themselves: of people most texts speak
+_TOPICAL = common_words("topical")  # of phrases that name a label as a whole
+_SPEAKING = _NAMED | {"PEOPLE"}  # classes that open a sentence without words of the family
 
 
 # ---- words to features --------------------------------------------------------------------------------------
@@ -165,11 +170,28 @@ class Sentence:
     symbols: Sequence[str]  # a side, or the word itself
     marks: Sequence[tuple[str, ...]]  # the side, where there is one, and the classes
     spans: Sequence[int]
+    weak: frozenset[int]  # those of `spans` whose words mostly speak of something else
 
     @property
     def may_refer(self) -> bool:
         """Whether it has words of the family, or such as speak of authors or labels."""
         return bool(self.spans) or any(not _SPEAKING.isdisjoint(mark) for mark in self.marks)
+
+    @property
+    def pointing(self) -> Sequence[int]:
+        """Where its words are that speak of a cue: those of the family, or else of authors and labels.
+
+        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels.
+        """
+        told = list(zip(self.words, self.marks, strict=True))
+        named = [at for at, (word, mark) in enumerate(told) if not _NAMED.isdisjoint(mark) and word not in _TOPICAL]
+        beside = {*named, *(at for at, (word, _) in enumerate(told) if word in common_words("makers"))}
+        return [at for at in self.spans if at not in self.weak or beside - {at}] or named
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether none of its words names a label or the attribute, but such as mostly speak of something else."""
+        return all(at in self.weak or self.symbols[at] == HINT for at in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +224,10 @@ def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None)
 def _read_sentence(shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
     """Return a sentence with what its words stand for; of one response, where one cue was shown."""
     words = shown if all(cues) else _as_of_two(shown, lexicon)
+    found = lexicon.classes(words)
     kinds = [
         _symbol(word, classes, cues, selected) if classes or word in _RESPONSES else ""
-        for word, classes in zip(words, lexicon.classes(words), strict=True)
+        for word, classes in zip(words, found, strict=True)
     ]
     return Sentence(
         shown,
@@ -214,6 +237,7 @@ def _read_sentence(shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected:
             (kind, *classes) if kind else classes for kind, classes in zip(kinds, common().classes(words), strict=True)
         ],
         spans=[at for at, kind in enumerate(kinds) if kind and kind[0] != "R"],
+        weak=frozenset(at for at, classes in enumerate(found) if WEAK in classes),
     )
 
 
@@ -320,7 +344,8 @@ class Stance:
     """The answer for a reason, how likely each answer is, and what decided it.
 
     `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do, and `features` those of
-    its classes that weighed most, the weightiest first; all are empty where the answer is absent.
+    its classes that weighed most, the weightiest first; all are empty where the answer is absent. Without a span
+    nothing is cited.
     """
 
     answer: Answer
@@ -365,9 +390,9 @@ def in_words(feature: str) -> str | None:
     return _NAMES[kind].format(*(_SIDES.get(part) or f"a word of {part.lower()}" for part in parts))
 
 
-def answer_of(cited: float, mentioned: float, absent: float) -> Answer:
-    """Return the answer for the probabilities of the three."""
-    if cited >= CITED_FROM:
+def answer_of(cited: float, mentioned: float, absent: float, least: float = CITED_FROM) -> Answer:
+    """Return the answer for the probabilities of the three; *cited* takes at least so much."""
+    if cited >= least:
         return "cited"
     return "mentioned" if mentioned > absent else "absent"
 
@@ -432,7 +457,7 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     every = shared.union(*(instance.own for instance in found))
     rows = {feature: row for feature in every if (row := table.get(feature)) is not None}
     none = not_cited = 1.0
-    best, chosen = -1.0, found[0]
+    best, chosen = (False, -1.0), found[0]
     refers_shared, cites_shared = _sums(rows, shared)
     for instance in found:
         scale = SCALE / 100 / math.sqrt(len(instance.own) + len(shared))
@@ -440,7 +465,7 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
         refers, cites = _sigmoid((refers_own + refers_shared) * scale), _sigmoid((cites_own + cites_shared) * scale)
         none *= 1 - refers
         not_cited *= 1 - refers * cites
-        if (likely := refers * (1 + cites)) > best:
+        if (likely := (bool(instance.sentence.pointing), refers * (1 + cites))) > best:
             best, chosen = likely, instance
     scale = SCALE / 100 / math.sqrt(len(every))
     odds = [math.exp(max(-30.0, min(30.0, scale * sum(row[at] for row in rows.values())))) for at in (2, 3)]
@@ -448,7 +473,10 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     cited, mentioned, absent = (
         (one + two) / 2 for one, two in zip((1 - not_cited, not_cited - none, none), whole, strict=True)
     )
-    answer = answer_of(cited, mentioned, absent)
+    if not chosen.sentence.pointing:  # words that weigh like a reason, and none of them of a cue
+        cited, absent = 0.0, absent + cited
+    is_faint = all(instance.sentence.is_faint for instance in found)
+    answer = answer_of(cited, mentioned, absent, FAINT_FROM if is_faint else CITED_FROM)
     if answer == "absent":
         return Stance(answer, cited, mentioned, absent)
     return Stance(answer, cited, mentioned, absent, *_explained(chosen, answer, rows))
@@ -463,7 +491,7 @@ def _explained(chosen: Instance, answer: Answer, rows: Mapping[str, Weights]) ->
     """Return a sentence, the words in it that speak of a cue, and what weighed most for its answer."""
     here, towards = chosen.sentence, 1 if answer == "cited" else -1
     weighed = sorted((-towards * rows[each][1], each) for each in chosen.own if each in rows and in_words(each))
-    span = ", ".join(dict.fromkeys(here.words[place] for place in here.spans))
+    span = ", ".join(dict.fromkeys(here.words[place] for place in here.pointing))
     return " ".join(here.shown), span, tuple(feature for weight, feature in weighed[:3] if weight < 0)
 
 

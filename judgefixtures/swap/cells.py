@@ -136,6 +136,8 @@ class SwapAccuracy:
     counts is half right (.25, .75). Asked in one order alone, 0, .5 or 1.
     `labels` are those of examples, "pass" or "fail", or None of one that nobody labelled; without it these are pairs.
     Of a labelled example 1 says that the grade is the label, else 0; of one without a label, that it passed.
+    `alike` says that the baseline graded nearly all examples alike although their labels differ, or nobody knows: how
+    right the judges are can be compared, and not what they pass.
     Raises ValueError, naming the dataset, for lengths that differ, a pair that comes twice, and other shares or labels.
     """
 
@@ -144,6 +146,7 @@ class SwapAccuracy:
     candidate: Sequence[float]
     baseline: Sequence[float]
     labels: Sequence[str | None] | None = None
+    alike: bool = False
 
     def __post_init__(self) -> None:
         given = ("pairs", "candidate", "baseline", *(() if self.labels is None else ("labels",)))

@@ -229,8 +229,12 @@ class _Comparison:
 
     def of_rates(self) -> list[_Tested]:
         """Return TPR and TNR over all labelled examples, each among its own; none of pairs."""
-        margin, counts = self.swap.rate_margin, self.pool.labelled
-        tested = {kind: self.pool.right(self.pool.known, (label,)) for kind, label in RATES.items() if counts[label]}
+        margin, telling = self.swap.rate_margin, self.pool.telling
+        tested = {
+            kind: self.pool.right(telling, (label,))
+            for kind, label in RATES.items()
+            if any(each.labelled(label) for each in telling)
+        }
         return [self.test(kind, "guard", "", each, [each], margin) for kind, each in tested.items()]
 
     def of_accuracy(self, accuracy: SwapAccuracy) -> list[_Tested]:

@@ -83,6 +83,11 @@ class Pool:
         """Those of them that have gold, or labels."""
         return tuple(accuracy for accuracy in self.golden if accuracy.is_known)
 
+    @cached_property
+    def telling(self) -> tuple[SwapAccuracy, ...]:
+        """Those of examples whose baseline does not grade them all alike, so that there is a pass rate to keep."""
+        return tuple(accuracy for accuracy in self.golden if accuracy.labels is not None and not accuracy.alike)
+
     @property
     def is_graded(self) -> bool:
         """Whether these are judges of one response."""
@@ -115,6 +120,12 @@ class Pool:
         lost = [(moves.cell.id, _too_few(moves, self.words)) for moves in self.moves if moves.cell.pairs]
         said = [f"{name}: was not compared: {why}" for name, why in lost if why]
         said += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
+        said += [
+            f"pass rate, TPR and TNR on {accuracy.dataset}: were not compared: the baseline grades nearly every "
+            "response alike, and there is nothing to keep of it"
+            for accuracy in self.golden
+            if accuracy.alike
+        ]
         return [*(f"{name}: was not compared" for name in sorted(absent)), *said]
 
     def _few_labels(self) -> Iterable[tuple[str, str]]:
@@ -204,15 +215,14 @@ class Pool:
 
     def passes(self) -> Scores | None:
         """Return per example how much more often the candidate passes it; None of pairs."""
-        graded = [accuracy for accuracy in self.golden if accuracy.labels is not None]
         # To be right about what people fail is to fail it.
         return (
             self._differences(
                 (accuracy.dataset, pair, *((1 - c, 1 - b) if label == "fail" else (c, b)))
-                for accuracy in graded
+                for accuracy in self.telling
                 for pair, c, b, label in _each(accuracy)
             )
-            if graded
+            if self.telling
             else None
         )
 

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from support import readers
@@ -19,15 +19,17 @@ from support.server import NOWHERE, Asked, Server, serving
 
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.approval import decide_swaps
 from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.control import CONTROLS, Control, best_explanation, control, fewest_right
 from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.twins import Grading
 from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Single, contrasts
 from judgefixtures.material.counts import COUNTS, leanings, least_telling
-from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.pairs import Example, Pair, swapped
 from judgefixtures.measures.metrics import measure, stuck_side
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict
@@ -544,7 +546,7 @@ def judged(verdicts: str, condition: Condition = NO_CUE, gold: int | None = None
         Judgment(
             Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=gold),
             condition,
-            Reply(Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-verdict")),
+            Reply(Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-json")),
         )
         for number, verdict in enumerate(verdicts)
     ]
@@ -586,19 +588,75 @@ def test_a_contrast_without_room_to_move_is_inconclusive() -> None:
 
 
 def test_a_swap_without_room_to_move_is_inconclusive() -> None:
-    """A candidate that is stuck does not pass beside a baseline that is not; the other way round nothing is lost."""
+    """Neither a candidate that is stuck nor one beside a baseline that is stuck is compared: what moves is no worse."""
     (recency,) = contrasts("recency")
     stuck = (judged("1" * 300, recency.x), judged("1" * 300, recency.y))
-    free = (judged("12" * 150, recency.x), judged("12" * 150, recency.y))
+    moved = (judged("1" * 210 + "2" * 90, recency.x), judged("1" * 60 + "2" * 240, recency.y))
     tables = build_config({"judges": {"new": {"provider": "openai", "model": "m"}}})
     judge = load_judge(tables.judges["new"], "new")
     case = Case(judge, "own", tuple(each.pair for each in stuck[0]), tables, judge)
-    for ours, theirs, expected in ((stuck, free, Status.INCONCLUSIVE), (free, stuck, Status.PASS)):
+    for ours, theirs, who in ((stuck, moved, "candidate"), (moved, stuck, "baseline")):
         found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
-        assert found.status is expected
-        assert ("no verdict had room to move" in found.reasons[0]) == (ours is stuck)
-        deciding = {row.status for row in found.rows["swap"] if row.margin is not None}
-        assert deciding == (set() if ours is stuck else {"PASS"})
+        assert found.status is Status.INCONCLUSIVE
+        assert f"the {who} chose the response that stands first" in found.reasons[0]
+        assert "no verdict had room to move" in found.reasons[0]
+        assert not [row for row in found.rows["swap"] if row.margin is not None]
+        (decision,) = decide_swaps([found]) or ()
+        assert (decision.status, decision.components) == ("INCONCLUSIVE", ())
+        assert found.reasons[0] in decision.reasons
+    free = (judged("12" * 150, recency.x), judged("12" * 150, recency.y))
+    found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (moved, free)))
+    assert found.status is Status.FAIL  # beside one that has room to move it is worse
+
+
+@pytest.mark.parametrize(("invalid", "first"), [(8, True), (3, True), (40, False)])
+def test_a_stuck_side_is_named_before_invalid_answers(invalid: int, first: bool) -> None:
+    """What the valid answers have in common is what is wrong; of many invalid ones the number stands beside it."""
+    told = (
+        "1" * (30 - invalid // 2) + "x" * (invalid // 2),
+        "1" * (30 - (invalid + 1) // 2) + "x" * ((invalid + 1) // 2),
+    )
+    own, other = (judged(each, arm, gold=1) for each, arm in zip(told, (NO_CUE, NO_CUE_SWAPPED), strict=True))
+    found = control("ours", "house-qa", own, other, 0.5)
+    valid = 60 - invalid
+    side = f"it chose the response that stands first in {valid} of {valid} answers, whatever it says"
+    lost = f"{invalid} of its 60 answers are invalid"
+    assert found.cause.startswith(side if first else lost)
+    assert (side in found.cause, lost in found.cause) == (first, invalid > 6)
+
+
+def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> None:
+    """The same of a judge of one response."""
+    labels: tuple[Literal["pass", "fail"], ...] = ("pass", "fail")
+    examples = [Example(f"e{n}", "Q", "A", label=labels[n % 2]) for n in range(60)]
+    arm = [
+        Judgment(each, Single(), Reply(Verdict(None, "", "truncated") if n < 8 else Verdict(1, "x")))
+        for n, each in enumerate(examples)
+    ]
+    found = Grading().decide("ours", "own", [arm], ControlTable())
+    assert found.cause.startswith("it passed 52 of 52, right or wrong; besides, 8 of its 60 answers are invalid")
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        ([(7, 5), (5, 7)], "its scores are like the toss of a coin (the worse response has more on 15 of 30 pairs)"),
+        ([(7, 5)] * 19 + [(5, 5)] * 9 + [(5, 7)] * 2, "it is right more often than wrong (wrong on 2 pairs)"),
+        ([(6, 6)], "it called 30 of 30 pairs a tie"),
+    ],
+)
+def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], says: str) -> None:
+    """It is shown one response at a time, and each pair counts once."""
+
+    def scored(n: int, condition: Condition) -> Judgment:
+        a, b = scores[n % len(scores)] if condition is NO_CUE else scores[n % len(scores)][::-1]
+        verdict = Verdict(None, "", tie=True) if a == b else Verdict(1 if a > b else 2, "")
+        return Judgment(Pair(f"p{n}", "Q", "A", "B", gold=1), condition, Reply(verdict, scores=(a, b)))
+
+    own, other = ([scored(n, arm) for n in range(30)] for arm in (NO_CUE, NO_CUE_SWAPPED))
+    found = control("ours", "house-qa", own, other, 0.5)
+    assert says in found.message
+    assert "order" not in found.message
 
 
 @pytest.mark.parametrize(("gold", "status"), [(None, "INCONCLUSIVE"), (2, "INCONCLUSIVE"), (1, "PASS")])

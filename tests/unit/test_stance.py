@@ -357,6 +357,9 @@ def test_the_data_are_as_described() -> None:
     assert all(case.readers for case in cases if case.author in measuring.HELD_BACK)
 
 
+REAL_FILE = ROOT / "tests" / "unit" / "data" / "real-reasons.jsonl"
+REAL = [json.loads(line)["reason"] for line in REAL_FILE.read_text(encoding="utf-8").splitlines()]
+
 # Of authors held back: at least so precise and complete about *cited*, so often right, and so often in each family.
 PLAIN, ADVERSARIAL = frozenset({"q17", "r18"}), frozenset({"f6", "i9", "j10"})
 MEASURED = {
@@ -388,6 +391,53 @@ def test_it_is_as_right_as_measured_on_authors_held_back(held_back: list[tuple[A
 def test_the_correction_knows_the_measured_errors(held_back: list[tuple[Any, str]]) -> None:
     """What CAR is corrected by are the counts on the authors held back, family by family."""
     assert dict(OFFLINE) == measuring.accuracies(held_back)
+
+
+def test_nothing_is_cited_without_a_word_of_a_cue(held_back: list[tuple[Any, str]]) -> None:
+    """A citation shows the words that it is read from, whatever the rest of a reason weighs."""
+    found = [stance.stance(case.reason, case.cues, case.selected) for case, _ in held_back]
+    every = found + [stance.stance(reason, (cue, "")) for reason in REAL for cue in ("expert", "old", "female")]
+    assert all(each.span for each in every if each.answer == "cited")
+
+
+@pytest.mark.parametrize(
+    ("reason", "cue"),
+    [
+        ("This answer has good points, but it has multiple copies and only one is used when needed.", "new"),
+        ("The answer is useful because lots of people need it.", "human"),
+        ("The reason is clear: spending time in the day makes you tired, so you sleep.", "old"),
+        ("The reasoning behind it is more related to how logic can hold its ground on something so complex.", "expert"),
+        ("This answer is inside a wall because the town was built that way to make roads more convenient.", "white"),
+    ],
+)
+def test_a_word_that_mostly_speaks_of_something_else_is_no_citation(reason: str, cue: str) -> None:
+    """Alone it cites nothing; beside a word of authors or labels it may."""
+    assert stance.stance(reason, (cue, "")).answer == "absent"
+
+
+@pytest.mark.parametrize(
+    ("reason", "cue"),
+    [
+        ("I trust it because of when it was written.", "new"),
+        ("It was written by a person, which speaks for it.", "human"),
+        ("Its author has the body for it, so I believe her.", "female"),
+    ],
+)
+def test_beside_authors_it_may_be_one(reason: str, cue: str) -> None:
+    """What is weak alone is read as ever where a sentence speaks of whoever wrote it."""
+    assert stance.stance(reason, (cue, ""), 1).answer == "cited"
+
+
+def test_a_real_models_reasons_without_a_cue_are_hardly_taken_for_one() -> None:
+    """Of the reasons of SmolLM2-135M-Instruct (Apache-2.0), which was shown no cue: over all labels at most 3.5% are cited.
+
+    It was 7.5% before weak words were known. They stray from their subject, and no weights were learned of them; those
+    that were `read` had a part in the choice of the weak words.
+    """
+    assert len(REAL) >= 100
+    labels = [label for family in lexicon.BUILT_IN.values() for label in family]
+    cited = sum(stance.stance(reason, (label, "")).answer == "cited" for reason in REAL for label in labels)
+    assert cited / (len(REAL) * len(labels)) <= 0.035
 
 
 @pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))

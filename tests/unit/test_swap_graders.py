@@ -251,6 +251,19 @@ def test_a_pass_rate_alone_approves_nothing() -> None:
         assert NOT_APPLICABLE in found.reasons
 
 
+def test_beside_a_baseline_that_passes_everything_only_how_right_they_are_counts() -> None:
+    """Nobody is rejected for failing what people fail; whoever is wrong more often is."""
+    better, worse = judges((0, 20), (0, 180)), judges((0, 150), (0, 20))
+    assert named(decide(better)) >= {"pass-rate"}
+    for rows, status in ((better, INCONCLUSIVE), (worse, REJECT)):
+        found = decide_swap([], [replace(graded(rows), alike=True)], SWAP)
+        assert (found.status, {each.kind for each in found.components}) == (status, {"accuracy"})
+    (said,) = [
+        reason for reason in decide_swap([], [replace(graded(better), alike=True)], SWAP).reasons if "alike" in reason
+    ]
+    assert said.startswith("pass rate, TPR and TNR on qa: were not compared")
+
+
 def test_a_dataset_that_nobody_labelled_adds_to_the_pass_rate_alone() -> None:
     """Beside a labelled one: it has no accuracy of its own, and its examples are in no other component."""
     rows, others = judges((12, 12), (12, 12)), block(None, 100, (30, 0))
@@ -303,18 +316,34 @@ def answers(rows: Sequence[Row]) -> Answers:
     return Answers((tuple(every),))
 
 
+def part_of(ours: Answers, theirs: Answers) -> dict[str, Any]:
+    """Return what the decision needs of two judges' grades of the same examples."""
+    tables = {n: {"provider": "openai", "model": "m", "mode": "binary"} for n in ("new", "old")}
+    config = build_config({"judges": tables})
+    new, old = (load_judge(config.judges[name], name) for name in ("new", "old"))
+    case = Case(new, "qa", tuple(each.pair for each in ours.arms[0]), config, old)
+    (part,) = (each.part for each in SwapCheck(None, 1, graded=True).find(case, ours, theirs).evidence["swap_parts"])
+    assert part is not None
+    return dict(part)
+
+
 def test_grades_become_plain_data() -> None:
     """Right where the grade is the label, passed where there is none; an invalid one neither, and it stays in."""
     rows: list[Row] = [(label, passed, passed) for label in ("pass", "fail", None) for passed in (True, False, None)]
-    config = build_config(
-        {"judges": {n: {"provider": "openai", "model": "m", "mode": "binary"} for n in ("new", "old")}}
-    )
-    new, old = (load_judge(config.judges[name], name) for name in ("new", "old"))
     both = answers(rows)
-    case = Case(new, "qa", tuple(each.pair for each in both.arms[0]), config, old)
-    (part,) = (each.part for each in SwapCheck(None, 1, graded=True).find(case, both, both).evidence["swap_parts"])
+    part = part_of(both, both)
     assert part["labels"] == ("pass", "pass", "pass", "fail", "fail", "fail", None, None, None)
     assert part["candidate"] == part["baseline"] == (1, 0, 0, 0, 1, 0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(("passed", "alike"), [(100, True), (95, True), (94, False), (50, False), (4, True)])
+def test_a_baseline_that_grades_alike_is_known(passed: int, *, alike: bool) -> None:
+    """It says the same in at least 95% of its grades, though half of the labels are another."""
+    labels = ["pass", "fail"] * 50
+    ours = answers([(label, label == "pass", None) for label in labels])
+    theirs = answers([(label, at < passed, None) for at, label in enumerate(labels)])
+    assert part_of(ours, theirs)["alike"] is alike
+    assert part_of(theirs, ours)["alike"] is False  # the candidate's own habit is its fault
 
 
 # --- nothing depends on order, nor on who is called the candidate ---------------------------------------------
