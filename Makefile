@@ -20,7 +20,7 @@ LOWEST = $(VENV)-lowest
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
-	real-server clean
+	real-server real-judge clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -95,6 +95,25 @@ operating-characteristics: $(READY)  ## error rates of the swap decision, simula
 real-server: $(READY)  ## a gate over llama-cpp-python with a tiny random model; building it takes ten minutes
 	$(PYTHON) -m venv $(VENV)-llama && $(VENV)-llama/bin/pip install --quiet 'llama-cpp-python[server]' gguf
 	$(RUN) JUDGEFIXTURES_LLAMA_PYTHON=$(VENV)-llama/bin/python pytest tests/real
+
+REAL = examples/real-model
+SERVED = $(abspath $(VENV)-real)/.installed
+THREADS ?= 1
+ASKED = cd $(REAL) && $(abspath $(VENV)-real)/bin/python serve.py --threads $(THREADS) -- \
+	pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
+
+# A judge that fails its control is asked nothing else: `[control]` is off while the rest is recorded, then counts.
+# Exit code 1 is expected: a model of 135M parameters fails its control.
+real-judge: $(READY) $(SERVED)  ## a small real model as judge: serves it here, records what is missing, gates (15 minutes on two idle cores)
+	$(RUN) $(ASKED) $(SCORED) || test $$? -eq 1
+	$(RUN) $(ASKED) $(CHOSEN) || test $$? -eq 1
+	$(RUN) cd $(REAL) && pytest -q $(SCORED) || test $$? -eq 1
+	$(RUN) cd $(REAL) && pytest -q $(CHOSEN) || test $$? -eq 1
+
+$(SERVED): $(REAL)/requirements.txt
+	$(PYTHON) -m venv $(VENV)-real
+	$(VENV)-real/bin/pip install --quiet --no-deps --requirement $<
+	touch $@
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
