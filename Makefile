@@ -97,22 +97,26 @@ real-server: $(READY)  ## a gate over llama-cpp-python with a tiny random model;
 	$(RUN) JUDGEFIXTURES_LLAMA_PYTHON=$(VENV)-llama/bin/python pytest tests/real
 
 REAL = examples/real-model
-SERVED = $(abspath $(VENV)-real)/.installed
+SERVED = $(abspath $(VENV))-real
 THREADS ?= 1
-ASKED = cd $(REAL) && $(abspath $(VENV)-real)/bin/python serve.py --threads $(THREADS) -- \
-	pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
+SERVE = cd $(REAL) && $(SERVED)/bin/python serve.py --threads $(THREADS)
+SCORED = --judge smollm2-scores --judge-repeats 2 -k "recency or provenance or repeat"
+CHOSEN = --judge smollm2-pairs --judge-pairs 60 -k "recency or expert-unknown or human-llm or test_position"
+ASKED = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
 
-# A judge that fails its control is asked nothing else: `[control]` is off while the rest is recorded, then counts.
-# Exit code 1 is expected: a model of 135M parameters fails its control.
-real-judge: $(READY) $(SERVED)  ## a small real model as judge: serves it here, records what is missing, gates (15 minutes on two idle cores)
-	$(RUN) $(ASKED) $(SCORED) || test $$? -eq 1
-	$(RUN) $(ASKED) $(CHOSEN) || test $$? -eq 1
+# A judge that fails its control is asked nothing else, so that the rest is recorded without one. Exit code 1 is
+# expected: a model of 135 million parameters fails its control, and its gates.
+real-judge: $(READY) $(SERVED)/.installed  ## a small real model as judge: serves it here, records what is missing, gates
+	$(RUN) $(SERVE) -- $(ASKED) $(SCORED) || test $$? -eq 1
+	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(SCORED) || test $$? -eq 1
+	$(RUN) $(SERVE) -- $(ASKED) $(CHOSEN) || test $$? -eq 1
+	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(CHOSEN) || test $$? -eq 1
 	$(RUN) cd $(REAL) && pytest -q $(SCORED) || test $$? -eq 1
 	$(RUN) cd $(REAL) && pytest -q $(CHOSEN) || test $$? -eq 1
 
-$(SERVED): $(REAL)/requirements.txt
-	$(PYTHON) -m venv $(VENV)-real
-	$(VENV)-real/bin/pip install --quiet --no-deps --requirement $<
+$(SERVED)/.installed: $(REAL)/requirements.txt
+	$(PYTHON) -m venv $(SERVED)
+	$(SERVED)/bin/pip install --quiet --no-deps --requirement $<
 	touch $@
 
 $(READY): pyproject.toml constraints.txt
@@ -121,4 +125,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) report .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(VENV)-real report .pytest_cache .mypy_cache .ruff_cache .hypothesis

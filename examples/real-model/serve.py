@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -25,9 +24,12 @@ from typing import Any
 HERE = Path(__file__).parent
 MODEL = "SmolLM2-135M-Instruct-Q4_1"  # as pyproject.toml asks for it
 CONFIGURED = "http://127.0.0.1:8080"  # the address that pyproject.toml has
+TABLE = "[tool.judgefixtures]\n"
 CONTEXT = 4096  # tokens of a prompt and its answer
 KEPT = 2048  # MiB of prompts that were read: the questions about one response differ in their last line alone
 LOADING = 60  # seconds until the server has to answer
+# Seconds between two looks: of a signal that reaches one of the server's threads Python hears at the next one only.
+LOOKING = 0.1
 ENDING = 30  # seconds that a command has to end when it is told to
 
 
@@ -37,6 +39,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="serve.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("--port", type=int, default=0, help="port to listen on; 0 takes a free one (0)")
     parser.add_argument("--threads", type=int, default=1, help="threads of the model (1)")
+    parser.add_argument("--uncontrolled", action="store_true", help="{config} has control = false (it has it not)")
     options = parser.parse_args(arguments[:at])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would ours
     for name in (signal.SIGTERM, signal.SIGHUP):
@@ -46,7 +49,7 @@ def main(arguments: list[str]) -> int:
         address = server.listening_address
         wait_for(address)
         sys.stderr.write(f"{MODEL} at {address}/v1, {options.threads} thread(s), process {os.getpid()}\n")
-        with configuration(address) as config:
+        with configuration(address, options.uncontrolled) as config:
             return run([part.replace("{config}", str(config)) for part in arguments[at + 1 :]])
     except UnservedError as error:
         sys.stderr.write(f"{error}\n")
@@ -113,9 +116,14 @@ def wait_for(address: str, seconds: float = LOADING) -> None:
 
 
 @contextlib.contextmanager
-def configuration(address: str) -> Iterator[Path]:
-    """Write pyproject.toml with the server's address beside it, since its paths are relative; remove it in the end."""
+def configuration(address: str, uncontrolled: bool) -> Iterator[Path]:
+    """Write pyproject.toml with the server's address beside it, since its paths are relative; remove it in the end.
+
+    A judge that fails its control is asked nothing else, so that the rest is recorded without one.
+    """
     text = (HERE / "pyproject.toml").read_text(encoding="utf-8").replace(CONFIGURED, address)
+    if uncontrolled:
+        text = text.replace(TABLE, f"{TABLE}control = false\n")
     with tempfile.NamedTemporaryFile("w", dir=HERE, prefix=".served-", suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -127,13 +135,14 @@ def run(command: list[str]) -> int:
 
     Ctrl-C is for the command, which is served until it has ended. Told to stop, it is told as well.
     """
-    if not command:
-        threading.Event().wait()
-    # No exception while it is waited for: one may come between its end and the note of its exit code, which is then lost.
+    while not command:
+        time.sleep(LOOKING)
+    # No exception while it is waited for: one between its end and the note of its exit code would lose that.
     signal.signal(signal.SIGINT, lambda *_: None)
     with subprocess.Popen(command) as running:
         try:
-            code = running.wait()
+            while (code := running.poll()) is None:
+                time.sleep(LOOKING)
         except Stopped as stopped:
             running.send_signal(signal.SIGINT)  # pytest keeps what is recorded and says so
             with contextlib.suppress(subprocess.TimeoutExpired):

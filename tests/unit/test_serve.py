@@ -119,6 +119,14 @@ def test_it_serves_while_a_command_runs(packages: Path) -> None:
     assert not is_open(address)
 
 
+@pytest.mark.parametrize(("option", "shown"), [((), "None"), (("--uncontrolled",), "False")])
+def test_the_control_can_be_left_out(packages: Path, option: tuple[str, ...], shown: str) -> None:
+    """With --uncontrolled the configuration that the command finds has no control, and else says nothing of it."""
+    code = "import sys, tomllib; print(tomllib.load(open(sys.argv[1], 'rb'))['tool']['judgefixtures'].get('control'))"
+    said, told = serve(packages, *option, "--", sys.executable, "-c", code, "{config}").communicate(timeout=60)
+    assert said.strip() == shown, told
+
+
 def test_two_at_once_do_not_meet(packages: Path) -> None:
     """Each takes a port of its own."""
     with serve(packages) as first, serve(packages) as second:
