@@ -101,7 +101,8 @@ SERVED = $(abspath $(VENV))-real
 THREADS ?= 1
 SERVE = cd $(REAL) && $(SERVED)/bin/python serve.py --threads $(THREADS)
 SCORED = --judge smollm2-scores --judge-repeats 2 -k "recency or provenance or repeat"
-CHOSEN = --judge smollm2-pairs --judge-pairs 60 -k "recency or expert-unknown or human-llm or test_position"
+CHOSEN = --judge smollm2-pairs --judge-pairs 60 \
+	-k "(recency or expert-unknown or human-llm or position) and not four_cells"
 ASKED = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
 
 # A judge that fails its control is asked nothing else, so that the rest is recorded without one. Exit code 1 is
