@@ -20,7 +20,7 @@ LOWEST = $(VENV)-lowest
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
-	real-server clean
+	real-server real-judge clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -96,10 +96,35 @@ real-server: $(READY)  ## a gate over llama-cpp-python with a tiny random model;
 	$(PYTHON) -m venv $(VENV)-llama && $(VENV)-llama/bin/pip install --quiet 'llama-cpp-python[server]' gguf
 	$(RUN) JUDGEFIXTURES_LLAMA_PYTHON=$(VENV)-llama/bin/python pytest tests/real
 
+REAL = examples/real-model
+SERVED = $(abspath $(VENV))-real
+THREADS ?= 1
+SERVE = cd $(REAL) && $(SERVED)/bin/python serve.py --threads $(THREADS)
+SCORED = --judge smollm2-scores --judge-repeats 2 -k "recency or provenance or repeat"
+CHOSEN = --judge smollm2-pairs --judge-pairs 60 \
+	-k "(recency or expert-unknown or human-llm or position) and not four_cells"
+MEASURED = { code=$$?; test $$code -eq 1 -o $$code -eq 10; }
+ASKED = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
+
+# A judge that fails its control is asked nothing else, so that the rest is recorded without one. Exit code 1 is
+# expected: a model of 135 million parameters fails its control, and its gates.
+real-judge: $(READY) $(SERVED)/.installed  ## a small real model as judge: serves it here, records what is missing, gates
+	$(RUN) $(SERVE) -- $(ASKED) $(SCORED) || $(MEASURED)
+	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(SCORED) || $(MEASURED)
+	$(RUN) $(SERVE) -- $(ASKED) $(CHOSEN) || $(MEASURED)
+	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(CHOSEN) || $(MEASURED)
+	$(RUN) cd $(REAL) && pytest -q $(SCORED) || test $$? -eq 1
+	$(RUN) cd $(REAL) && pytest -q $(CHOSEN) || test $$? -eq 1
+
+$(SERVED)/.installed: $(REAL)/requirements.txt
+	$(PYTHON) -m venv $(SERVED)
+	$(SERVED)/bin/pip install --quiet --no-deps --requirement $<
+	touch $@
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) report .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(VENV)-real report .pytest_cache .mypy_cache .ruff_cache .hypothesis
