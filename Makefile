@@ -20,7 +20,7 @@ LOWEST = $(VENV)-lowest
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
-	real-server real-judge clean
+	real-server real-judge real-scores real-choices clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -99,26 +99,37 @@ real-server: $(READY)  ## a gate over llama-cpp-python with a tiny random model;
 REAL = examples/real-model
 SERVED = $(abspath $(VENV))-real
 THREADS ?= 1
-SERVE = cd $(REAL) && $(SERVED)/bin/python serve.py --threads $(THREADS)
-SCORED = --judge smollm2-scores --judge-repeats 2 -k "recency or provenance or repeat"
-CHOSEN = --judge smollm2-pairs --judge-pairs 60 \
-	-k "(recency or expert-unknown or human-llm or position) and not four_cells"
-MEASURED = { code=$$?; test $$code -eq 1 -o $$code -eq 10; }
-ASKED = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
+IN_REAL = cd $(REAL) && . $(SERVED)/bin/activate &&
+SERVE = $(IN_REAL) python serve.py --threads $(THREADS)
+ASK = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
+SCORED = --judge smollm2-scores -k "recency or human-llm"
+AGAIN = --judge smollm2-scores --judge-pairs 40 --judge-repeats 2 -k repeat
+CHOSEN = --judge smollm2-pairs --judge-pairs 60 -k "(recency or expert-unknown or human-llm or position) and not four_cells"
+GRADED = --judge smollm2-grades -k recency
+SHOWN = { code=$$?; test $$code -le 1 -o $$code -eq 10; }
 
-# A judge that fails its control is asked nothing else, so that the rest is recorded without one. Exit code 1 is
-# expected: a model of 135 million parameters fails its control, and its gates.
-real-judge: $(READY) $(SERVED)/.installed  ## a small real model as judge: serves it here, records what is missing, gates
-	$(RUN) $(SERVE) -- $(ASKED) $(SCORED) || $(MEASURED)
-	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(SCORED) || $(MEASURED)
-	$(RUN) $(SERVE) -- $(ASKED) $(CHOSEN) || $(MEASURED)
-	$(RUN) $(SERVE) --uncontrolled -- $(ASKED) $(CHOSEN) || $(MEASURED)
-	$(RUN) cd $(REAL) && pytest -q $(SCORED) || test $$? -eq 1
-	$(RUN) cd $(REAL) && pytest -q $(CHOSEN) || test $$? -eq 1
+# Exit code 1 is expected: a model of 135 million parameters fails its control.
+real-judge: $(SERVED)/.installed  ## a small real model as judge: serves it here, records what is missing, gates (a quarter of an hour)
+	$(MAKE) --no-print-directory -j 2 real-scores real-choices
+	$(IN_REAL) pytest -q $(SCORED) || $(SHOWN)
+	$(IN_REAL) pytest -q $(AGAIN) || $(SHOWN)
+	$(IN_REAL) pytest -q $(CHOSEN) || $(SHOWN)
+	$(IN_REAL) pytest -q $(GRADED) || $(SHOWN)
 
-$(SERVED)/.installed: $(REAL)/requirements.txt
+# A judge that fails its control is asked nothing else, so that the rest is recorded without one, and first. Each
+# judge has a server of its own, which keeps what it has read.
+real-scores: $(SERVED)/.installed
+	$(SERVE) --uncontrolled -- sh -c '$(ASK) $(SCORED); $(ASK) $(AGAIN)' || $(SHOWN)
+	$(SERVE) -- $(ASK) $(SCORED) || $(SHOWN)
+
+real-choices: $(SERVED)/.installed
+	$(SERVE) --uncontrolled -- $(ASK) $(CHOSEN) || $(SHOWN)
+	$(SERVE) -- sh -c '$(ASK) $(CHOSEN); $(ASK) $(GRADED)' || $(SHOWN)
+
+$(SERVED)/.installed: $(REAL)/requirements.txt constraints.txt
 	$(PYTHON) -m venv $(SERVED)
-	$(SERVED)/bin/pip install --quiet --no-deps --requirement $<
+	$(SERVED)/bin/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	$(SERVED)/bin/pip install --quiet --no-compile --no-deps --requirement $<
 	touch $@
 
 $(READY): pyproject.toml constraints.txt

@@ -22,7 +22,7 @@ from judgefixtures.cassettes.caching import origin_of
 from judgefixtures.cassettes.calls import CALL, Call, Postbox, PostponedError, Question
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
-from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
+from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled, untimed
 from judgefixtures.reading.probabilities import VERDICT_MAY_END
 from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 from judgefixtures.words.texts import word_set
@@ -227,7 +227,7 @@ class Exchange:
             call.repeat,
             status,
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-            scrubbed(received if call.eager else thinned(unsigned(received), call.decisive or VERDICT_MAY_END)),
+            scrubbed(received if call.eager else _thin(received, call.decisive)),
             redacted(_header(response, "content-type")),
             location=_location(response),
             by="batch" if call.delivered else "",
@@ -280,6 +280,10 @@ class Exchange:
         if isinstance(body, bytes | bytearray) or body is None:
             return bytes(body or b"")
         return body.encode() if isinstance(body, str) else json.dumps(body, default=repr).encode()
+
+
+def _thin(received: bytes, decisive: re.Pattern[bytes] | None) -> bytes:
+    return thinned(untimed(unsigned(received)), decisive or VERDICT_MAY_END)
 
 
 def _response(status: int, headers: dict[str, list[str]], body: bytes) -> dict[str, Any]:

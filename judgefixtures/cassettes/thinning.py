@@ -80,6 +80,23 @@ def unsigned(body: bytes) -> bytes:
     return dump(found) if changed else body
 
 
+def untimed(body: bytes) -> bytes:
+    """Return an answer's body without how long each of its parts took: llama.cpp's `timings`, a third of a short one.
+
+    >>> untimed(b'{"choices": [], "timings": {"prompt_ms": 764.251}}')
+    b'{"choices":[]}'
+    """
+    if b'"timings"' not in body:
+        return body
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(found, dict) or not isinstance(found.pop("timings", None), dict):
+        return body
+    return dump(found)
+
+
 def tool_inputs(body: bytes | str) -> dict[int, Any]:
     """Return what tools are called with in an answer of Claude's, by the place of the block.
 
@@ -170,7 +187,7 @@ def _bare(entry: Any, with_others: bool = False) -> Any:
         return entry
     text, listed = entry.get("token"), entry.get("bytes")
     told = listed is None or token_bytes(text, listed) == token_bytes(text, None)
-    left_out = {"top_logprobs", "tokenId", *(["bytes"] if told else [])}
+    left_out = {"top_logprobs", "tokenId", "id", *(["bytes"] if told else [])}
     bare = {name: value for name, value in entry.items() if name not in left_out}
     if with_others and "top_logprobs" in entry:
         others = entry["top_logprobs"]
