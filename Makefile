@@ -103,7 +103,7 @@ IN_REAL = cd $(REAL) && . $(SERVED)/bin/activate &&
 SERVE = $(IN_REAL) python serve.py --threads $(THREADS)
 ASK = pytest -q -n 0 --judge-config {config} --judge-record missing --judge-concurrency 1 --judge-force
 SCORED = --judge smollm2-scores -k "recency or human-llm"
-AGAIN = --judge smollm2-scores --judge-pairs 40 --judge-repeats 2 -k repeat
+AGAIN = --judge smollm2-scores --judge-pairs 30 --judge-repeats 2 -k repeat
 CHOSEN = --judge smollm2-pairs --judge-pairs 60 -k "(recency or expert-unknown or human-llm or position) and not four_cells"
 GRADED = --judge smollm2-grades -k recency
 SHOWN = { code=$$?; test $$code -le 1 -o $$code -eq 10; }

@@ -24,7 +24,7 @@ from typing import Any
 HERE = Path(__file__).parent
 MODEL = "SmolLM2-135M-Instruct-Q4_1"  # as pyproject.toml asks for it
 CONFIGURED = "http://127.0.0.1:8080"  # the address that pyproject.toml has
-TABLE = "[tool.judgefixtures]\n"
+CONTROL = "control = {pairs = 20}"  # as it stands there
 CONTEXT = 4096  # tokens of a prompt and its answer
 KEPT = 2048  # MiB of prompts that were read: the questions about one response differ in their last line alone
 LOADING = 60  # seconds until the server has to answer
@@ -123,7 +123,7 @@ def configuration(address: str, uncontrolled: bool) -> Iterator[Path]:
     """
     text = (HERE / "pyproject.toml").read_text(encoding="utf-8").replace(CONFIGURED, address)
     if uncontrolled:
-        text = text.replace(TABLE, f"{TABLE}control = false\n")
+        text = text.replace(CONTROL, "control = false")
     with tempfile.NamedTemporaryFile("w", dir=HERE, prefix=".served-", suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
