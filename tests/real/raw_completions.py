@@ -1,6 +1,6 @@
 """The odds of recorded verdicts against those that llama.cpp's own completion endpoint gives for the same place.
 
-    python tests/real/raw_completions.py examples/real-model/pyproject.toml smollm2-pairs http://127.0.0.1:8080
+    python tests/real/raw_completions.py examples/real-model smollm2-pairs http://127.0.0.1:8080
 
 The prompt is put together by the server's template, the answer is added up to its verdict, and one token is asked for,
 without the cache of prompts. No code that reads token probabilities is shared with the package.
@@ -43,8 +43,10 @@ class Compared:
 def compared(config: Path, judge: str, address: str, most: int = 20) -> list[Compared]:
     """Return the comparison of so many recorded judgments of a judge of pairs, spread evenly over its recordings.
 
+    `config` is a configuration, or the folder whose pyproject.toml is one; its recordings are in `cassettes` beside it.
     Verdicts whose probability is only bounded are left out, and answers that state a verdict twice.
     """
+    config = config / "pyproject.toml" if config.is_dir() else config
     with Run.from_config(config) as run:
         asked = run.judge(judge)
         found = list(_recorded(run, config.parent / "cassettes", asked))
