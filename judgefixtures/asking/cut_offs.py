@@ -66,8 +66,7 @@ class CutOffs:
             raise self._error("the first answer was", reply.usage, kept=self._recorded)
 
     def _note_end(self, reply: Received) -> None:
-        usage = reply.usage
-        self._early = usage.output_tokens if usage.ended_before(self.table.max_output_tokens) else None
+        self._early = reply.usage.output_tokens if reply.ended_early else None
 
     @property
     def _ends(self) -> bool:

@@ -125,6 +125,7 @@ class Answer:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
     With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
+    `ended_early`: it was cut off although its limit was not reached.
     `tokens` are those of the text with their probabilities, where the server was asked for them and told them;
     `probability` is what a function of the user's says of its verdict itself.
     """
@@ -137,6 +138,7 @@ class Answer:
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
+    ended_early: bool = False
     quotas: tuple[Quota, ...] = ()
     tokens: tuple[Token, ...] = ()
     probability: Probability | None = None

@@ -179,7 +179,7 @@ def without_room(answer: Answer, limit: int) -> Answer:
     if answer.invalid != "truncated" or answer.reasoning or not answer.usage.ended_before(limit):
         return answer
     ended = f"the server ended the answer after {answer.usage.output_tokens} of {limit} tokens"
-    return replace(answer, detail=f"{ended}: {NO_ROOM}")
+    return replace(answer, detail=f"{ended}: {NO_ROOM}", ended_early=True)
 
 
 def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> tuple[InvalidKind | None, str]:
@@ -235,8 +235,10 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
 def _tokens_as_of_completions(told: Mapping[str, Any]) -> tuple[Token, ...]:
     """Return tokens that are listed as in the older completions, side by side; some servers of chats list them so."""
     texts, logprobs, tops = (told.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
-    tops = tops or [{}] * len(texts or ())
-    if not all(isinstance(each, list) and len(each) == len(tops) for each in (texts, logprobs, tops)):
+    if not isinstance(texts, list) or not isinstance(logprobs, list):
+        return ()
+    tops = tops if isinstance(tops, list) else [{}] * len(texts)
+    if not len(texts) == len(logprobs) == len(tops):
         return ()
     return all_or_none(
         told_token(

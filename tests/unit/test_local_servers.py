@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.asking import a_judge, ask, run, some_pairs, table
+from support.asking import a_judge, ask, rows, run, some_pairs, table
 from support.server import Answer, Asked, chat, good, problem, serving, wire
 
 from judgefixtures.asking import patience
@@ -20,6 +20,7 @@ from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
 from judgefixtures.checks import Case
 from judgefixtures.config import build_config
 from judgefixtures.runs.run import Ledger, Run, RunOptions
+from judgefixtures.words.secrets import know
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "data" / "local-servers.json").read_text(encoding="utf-8")
@@ -171,6 +172,44 @@ def test_a_format_that_llama_cpp_python_fails_on_is_named(tmp_path: Path) -> Non
         run(a_judge("openai", server.url), tmp_path, some_pairs(3))
 
 
+OLDER = {"tokens": ['{"selected', '_response": ', "1", "}"], "token_logprobs": [-0.1, -0.1, -0.2, 0.0]}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {**OLDER, "tokens": 7},
+        {**OLDER, "token_logprobs": None},
+        {**OLDER, "token_logprobs": [-0.1]},
+        {**OLDER, "top_logprobs": [{}]},
+        {**OLDER, "top_logprobs": [[], 1, {"1": "likely"}, None]},
+        {**OLDER, "tokens": [1, 2, 3, 4]},
+    ],
+    ids=["no tokens", "no chances", "too few chances", "too few places", "no alternatives", "numbers"],
+)
+def test_an_older_list_that_cannot_be_read_costs_no_verdict(told: dict[str, Any]) -> None:
+    """The verdict counts as it is, without a probability."""
+    body = chat('{"selected_response": 1, "reason": "ok"}')
+    body["choices"][0]["logprobs"] = told
+    with serving(wire(body)) as server:
+        reply = ask(a_judge("openai", server.url, logprobs=True))
+        assert len(server.asked) == 1
+    assert (reply.verdict.selected_response, reply.probability) == (1, None)
+
+
+def test_older_tokens_that_spell_a_secret_are_not_recorded(tmp_path: Path) -> None:
+    """A secret that no token holds alone, but all of them together, is in no recording."""
+    secret = "hush-4711-hush-4711-hush"
+    know(secret)
+    body = chat('{"selected_response": 1, "reason": "ok"}')
+    body["choices"][0]["logprobs"] = {"tokens": [secret[:9], secret[9:]], "token_logprobs": [-0.1, -0.1]}
+    with serving(wire(body)) as server:
+        run(a_judge("openai", server.url, logprobs=True), tmp_path, some_pairs(1))
+    (row,) = rows(tmp_path)
+    assert secret[:9] not in json.dumps(row)
+    assert row["json"]["choices"][0]["logprobs"] == {}
+
+
 # --- a context that is too small ---------------------------------------------------------------------------------
 
 
@@ -191,13 +230,14 @@ def test_a_first_answer_without_room_is_not_blamed_on_the_limit(tmp_path: Path) 
         {"completion_tokens": 512},
         {"completion_tokens": 3, "completion_tokens_details": {"reasoning_tokens": 2}},
         {"prompt_tokens": 4084},
+        {"completion_tokens": 3, "reasoning": "Let me see"},
     ],
-    ids=["at its limit", "with thoughts", "not counted"],
+    ids=["at its limit", "with thoughts", "not counted", "thoughts not counted"],
 )
 def test_an_answer_that_may_have_reached_its_limit_is_blamed_on_it(usage: dict[str, Any], tmp_path: Path) -> None:
     """Only what is known to have ended early is: some servers count no thoughts, some nothing."""
     with (
-        serving(wire(chat('{"selected', "length", usage=usage))) as server,
+        serving(wire(chat('{"selected', "length", usage=usage, reasoning=usage.get("reasoning")))) as server,
         pytest.raises(FatalJudgeError, match="Raise max_output_tokens"),
     ):
         run(a_judge("openai", server.url), tmp_path, some_pairs(3))
