@@ -92,10 +92,6 @@ bench: $(READY)  ## replay, recording and start-up, as ratios measured in one ru
 operating-characteristics: $(READY)  ## error rates of the swap decision, simulated through the same code
 	$(RUN) python benchmarks/operating_characteristics.py
 
-real-server: $(READY)  ## a gate over llama-cpp-python with a tiny random model; building it takes ten minutes
-	$(PYTHON) -m venv $(VENV)-llama && $(VENV)-llama/bin/pip install --quiet 'llama-cpp-python[server]' gguf
-	$(RUN) JUDGEFIXTURES_LLAMA_PYTHON=$(VENV)-llama/bin/python pytest tests/real
-
 REAL = examples/real-model
 SERVED = $(abspath $(VENV))-real
 THREADS ?= 1
@@ -125,6 +121,12 @@ real-scores: $(SERVED)/.installed
 real-choices: $(SERVED)/.installed
 	$(SERVE) --uncontrolled -- $(ASK) $(CHOSEN) || $(SHOWN)
 	$(SERVE) -- sh -c '$(ASK) $(CHOSEN); $(ASK) $(GRADED)' || $(SHOWN)
+
+# LLAMA_CPP_PYTHON=1 adds the checks of llama-cpp-python's server, which has to be built: a compiler, and ten minutes.
+real-server: $(READY) $(SERVED)/.installed  ## a gate over llama.cpp's own server with a small real model
+	$(if $(LLAMA_CPP_PYTHON),$(PYTHON) -m venv $(VENV)-llama && $(VENV)-llama/bin/pip install --quiet 'llama-cpp-python[server]')
+	$(RUN) JUDGEFIXTURES_REAL_PYTHON=$(SERVED)/bin/python \
+		$(if $(LLAMA_CPP_PYTHON),JUDGEFIXTURES_LLAMA_PYTHON=$(abspath $(VENV))-llama/bin/python) pytest -n 0 -rs tests/real
 
 $(SERVED)/.installed: $(REAL)/requirements.txt constraints.txt
 	$(PYTHON) -m venv $(SERVED)

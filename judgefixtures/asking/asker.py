@@ -326,6 +326,7 @@ def _failure_without_secrets(error: RetryableError) -> RetryableError:
         invalid=error.invalid,
         status=error.status,
         outage=error.outage,
+        loading=error.loading,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from judgefixtures.asking.received import LOOP_REMEDY, Received
 from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import FatalJudgeError, Usage
+from judgefixtures.providers import NO_ROOM, FatalJudgeError, Usage
 from judgefixtures.providers.tables import JudgeTable
 
 FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
@@ -34,6 +34,7 @@ class CutOffs:
     matter: bool = True
     _count: int | None = 0  # from the first answer of a recording on; None: not all were
     _loops: list[str] = field(default_factory=list)  # the ends of those that were cut off in a loop
+    _early: int | None = None  # tokens of the last one, where the server ended it well before the limit
     _recorded: bool = False  # by the judge as it is now, before this run
     _valid: bool = False  # and one of these was
 
@@ -47,6 +48,7 @@ class CutOffs:
             self._count = None
         if self._count is not None:
             self._count += 1
+            self._note_end(reply)
             self._loops += filter(None, [reply.loop])
             if self._count >= FIRST_ANSWERS and self._ends:
                 raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all", kept=True)
@@ -60,7 +62,11 @@ class CutOffs:
             if call.is_posted:
                 return  # it is paid for, and so are the others
             call.drop_answer()
+            self._note_end(reply)
             raise self._error("the first answer was", reply.usage, kept=self._recorded)
+
+    def _note_end(self, reply: Received) -> None:
+        self._early = reply.usage.output_tokens if reply.ended_early else None
 
     @property
     def _ends(self) -> bool:
@@ -85,6 +91,8 @@ class CutOffs:
                 f'{len(self._loops)} of them go round in a loop, the last one ends in "{self._loops[-1]}": '
                 f"{LOOP_REMEDY}. Change one of these"
             )
+        if self._early is not None:
+            return f"The server ended the last one after {self._early} tokens: {NO_ROOM}. Do that"
         if self.table.record.is_code:
             return f"Raise the limit that {self.table.target} sends"
         less = " or ".join(sorted(self.table.record.thinking))

@@ -14,6 +14,7 @@ FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
 LONGEST_BACKOFF = 30.0
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
 LONGEST_FLEX_WAIT = 900.0  # a flex tier has room only while nobody else needs it
+LONGEST_LOADING = 900.0  # a large model is read from a slow disk for many minutes
 SPREAD, MOST_SPREAD = 0.25, 5.0  # those that wait equally long come back over this share of it, or these seconds
 # What passes by itself: a rate limit, and a server that loads its model (503), is overloaded (529), or has no room for
 # its flex tier (498). Such failures are sat out by time and are not counted against max_attempts.
@@ -26,6 +27,11 @@ class GaveUpError(FatalJudgeError):
     def __init__(self, message: str, failure: RetryableError) -> None:
         super().__init__(message)
         self.failure = failure
+
+
+def passes_by_itself(failure: RetryableError) -> bool:
+    """Tell whether a failure is sat out by time, whatever it was that failed."""
+    return failure.loading or failure.status in SAT_OUT
 
 
 def can_wait(failure: RetryableError) -> bool:
@@ -56,7 +62,9 @@ class Patience:
         if error.status == RATE_LIMITED and answers != self.answers:
             self.answers, self.since = answers, _now()
             return False  # others are answered: this question's turn will come
-        if error.status in SAT_OUT and error.retry_after != 0:  # 0: it wants no pause, so there is nothing to sit out
+        if error.loading:
+            self.longest = max(self.longest, LONGEST_LOADING)
+        if passes_by_itself(error) and error.retry_after != 0:  # 0: it wants no pause, so there is nothing to sit out
             return _now() - self.since >= self.longest
         self.counted += 1
         return self.counted >= self.attempts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from judgefixtures.asking.patience import SAT_OUT, GaveUpError
+from judgefixtures.asking.patience import GaveUpError, passes_by_itself
 from judgefixtures.providers import LOGPROBS, FatalJudgeError, Provider, RetryableError, UnsupportedError
 from judgefixtures.providers.faults import refused_logprobs, sent_as
 from judgefixtures.providers.tables import JudgeTable
@@ -66,7 +66,7 @@ class Probe(Generic[T]):
             return await self.ask(Manner(min(2, self.table.max_attempts), tentative=True, probes=True))
         except GaveUpError as error:
             failure = error.failure
-            if failure.status in SAT_OUT:
+            if passes_by_itself(failure):
                 raise
         suspects = self._suspects if (failure.status or 0) >= 500 else ()
         told = masked(f"judge {self.judge!r}: {failure}")

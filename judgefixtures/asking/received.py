@@ -36,10 +36,11 @@ class Received:
     """What was made of an answer, whatever it was an answer to, with what the provider said about itself.
 
     So many attempts failed before it (`retries`), of which `wasted` may have been billed. `loop` is the end of an
-    answer that goes round in a loop.
+    answer that goes round in a loop. `ended_early`: it was cut off although its limit was not reached.
     """
 
     detail: str = ""
+    ended_early: bool = False
     loop: str = ""
     served_model: str | None = None
     fingerprint: str | None = None
@@ -63,7 +64,7 @@ R = TypeVar("R", bound=Received)
 
 def received_with(answer: Answer, retries: int, wasted: int) -> dict[str, Any]:
     """Return the fields of what is made of an answer that do not depend on what that is."""
-    told = {name: getattr(answer, name) for name in ("served_model", "fingerprint", "usage")}
+    told = {name: getattr(answer, name) for name in ("served_model", "fingerprint", "usage", "ended_early")}
     return {**told, "detail": _said_of(answer), "loop": _loop(answer), "retries": retries, "wasted": wasted}
 
 

@@ -18,6 +18,7 @@ from judgefixtures.reading.probabilities import VERDICT_MAY_END, token_bytes
 from judgefixtures.words.secrets import redacted
 
 OPENAI = ("content", "refusal")  # lists of tokens in a choice's `logprobs`, each token with its `top_logprobs`
+OLDER = "tokens"  # a list of their texts alone, as in the older completions
 OPAQUE = {"thinking": "signature", "redacted_thinking": "data"}  # by the type of a block of Claude's
 CHOSEN, TOP = "chosenCandidates", "topCandidates"  # in a Gemini candidate's `logprobsResult`: side by side
 
@@ -129,7 +130,7 @@ def unspelled(body: bytes) -> bytes:
     if (found := _parse_logprobs(body)) is None:
         return body
     changed = False
-    for holder, name, lists in (("choices", "logprobs", OPENAI), ("candidates", "logprobsResult", (CHOSEN,))):
+    for holder, name, lists in (("choices", "logprobs", (*OPENAI, OLDER)), ("candidates", "logprobsResult", (CHOSEN,))):
         for logprobs in _held(found, holder, name):
             if any(spells_secret(_spelled(logprobs.get(each)) or ()) for each in lists):
                 logprobs.clear()
@@ -166,7 +167,8 @@ def _spelled(entries: Any) -> list[bytes] | None:
     if not isinstance(entries, list) or not entries:
         return None
     spelled = [
-        token_bytes(entry.get("token"), entry.get("bytes")) if isinstance(entry, dict) else None for entry in entries
+        token_bytes(entry.get("token"), entry.get("bytes")) if isinstance(entry, dict) else token_bytes(entry, None)
+        for entry in entries
     ]
     return None if None in spelled else [each for each in spelled if each is not None]
 

@@ -41,6 +41,7 @@ class RetryableError(Exception):
     `invalid` is what the answer counts as when it keeps coming back; without it, giving up is fatal.
     `status` is the HTTP status where there was one: 429 slows all calls down. An `outage` is a response that says
     nothing of any answer: giving up on it is fatal, only one that was recorded as an answer counts as `invalid`.
+    `loading`: the server says that it loads its model, which takes minutes.
     """
 
     def __init__(
@@ -51,9 +52,11 @@ class RetryableError(Exception):
         invalid: InvalidKind | None = None,
         status: int | None = None,
         outage: bool = False,
+        loading: bool = False,
     ) -> None:
         super().__init__(encodable(message))
         self.outage = outage
+        self.loading = loading
         self.retry_after = retry_after
         self.invalid = invalid
         self.status = status
@@ -73,6 +76,14 @@ class RefusedError(RetryableError):
         return False
 
 
+NEARLY = 0.9  # of a limit: servers count an answer's end mark, or do not
+# What else ends an answer, and what to do about it.
+NO_ROOM = (
+    "its context is full, or it has a limit of its own: raise that there (llama.cpp: --ctx-size, Ollama: num_ctx, "
+    "vLLM: --max-model-len), or ask for less"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a call cost; output includes reasoning. None where the server does not say.
@@ -88,6 +99,13 @@ class Usage:
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     service_tier: str | None = None
+
+    def ended_before(self, limit: int) -> bool:
+        """Tell whether an answer that was cut off ended well before its limit: something else had no room for it.
+
+        Of one that thought nobody knows: some servers do not count thoughts.
+        """
+        return self.output_tokens is not None and not self.reasoning_tokens and self.output_tokens < NEARLY * limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +125,7 @@ class Answer:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
     With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
+    `ended_early`: it was cut off although its limit was not reached.
     `tokens` are those of the text with their probabilities, where the server was asked for them and told them;
     `probability` is what a function of the user's says of its verdict itself.
     """
@@ -119,6 +138,7 @@ class Answer:
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
+    ended_early: bool = False
     quotas: tuple[Quota, ...] = ()
     tokens: tuple[Token, ...] = ()
     probability: Probability | None = None

@@ -38,6 +38,7 @@ MODERATED_CODES = frozenset({*MODERATED, "data_inspection_failed", "1301"})
 MODEL_CODES = frozenset({"model_not_found", "model_decommissioned", "DeploymentNotFound"})
 ADDRESS_REMEDY = "there is nothing at this address: check base_url (does it lack /v1, or have it twice?)."
 UNKNOWN_MODEL = "the server does not know the model"
+LOADING = " -- the server says that it loads its model: look there how far it is"
 KEY_REMEDY = "the API key is not accepted: check the variable that api_key_env names."
 
 
@@ -132,7 +133,9 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
         parameter = rejected_parameter(error, message)
         raise UnsupportedError(f"{said} -- {_unsupported(parameter)}", parameter)
     if status in RETRIED or status >= 500:
-        raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status)
+        loading = status >= 500 and _says("loading", message) is not None
+        said += LOADING if loading else ""
+        raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status, loading=loading)
     raise FatalJudgeError(f"{said} -- the request cannot succeed as it is.")
 
 

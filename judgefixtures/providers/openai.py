@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import LIMITS, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
+from judgefixtures.providers import LIMITS, NO_ROOM, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
 from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, named, one_line, status_of
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
@@ -88,7 +89,7 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
         asked = create(model=self.model, messages=[], extra_body={"messages": messages, **said})
-        return await self.answer(read_completion, asked, call)
+        return without_room(await self.answer(read_completion, asked, call), self.table.max_output_tokens)
 
     async def describe_model(self) -> Any:
         """Return what OpenAI's list of models says of this one."""
@@ -173,6 +174,14 @@ def read_completion(wire: Wire, model: str) -> Answer:
     )
 
 
+def without_room(answer: Answer, limit: int) -> Answer:
+    """Return an answer; one that was cut off well before its limit says that a higher one changes nothing."""
+    if answer.invalid != "truncated" or answer.reasoning or not answer.usage.ended_before(limit):
+        return answer
+    ended = f"the server ended the answer after {answer.usage.output_tokens} of {limit} tokens"
+    return replace(answer, detail=f"{ended}: {NO_ROOM}", ended_early=True)
+
+
 def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> tuple[InvalidKind | None, str]:
     """Return why a message is not an answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
@@ -214,10 +223,31 @@ def _text(content: Any, kind: str = "text") -> str:
 
 def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
     """Return the tokens of a choice with their probabilities; none where one of them cannot be read."""
-    content = as_table(choice.get("logprobs")).get("content")
+    told = as_table(choice.get("logprobs"))
+    content = told.get("content")
+    if content is None and "token_logprobs" in told:
+        return _tokens_as_of_completions(told)
     if not isinstance(content, list):
         return ()
     return all_or_none(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
+
+
+def _tokens_as_of_completions(told: Mapping[str, Any]) -> tuple[Token, ...]:
+    """Return tokens that are listed as in the older completions, side by side; some servers of chats list them so."""
+    texts, logprobs, tops = (told.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
+    if not isinstance(texts, list) or not isinstance(logprobs, list):
+        return ()
+    tops = tops if isinstance(tops, list) else [{}] * len(texts)
+    if not len(texts) == len(logprobs) == len(tops):
+        return ()
+    return all_or_none(
+        told_token(
+            {"token": text, "logprob": logprob},
+            [{"token": other, "logprob": chance} for other, chance in as_table(top).items()],
+            "logprob",
+        )
+        for text, logprob, top in zip(texts, logprobs, tops, strict=True)
+    )
 
 
 def _usage(usage: Any, served_tier: Any) -> Usage:

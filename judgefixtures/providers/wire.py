@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import socket
 import ssl
 from abc import ABC, abstractmethod
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 Client = TypeVar("Client")  # of an SDK
 
+# Lines that a server sends before its JSON, so that nobody on the way closes a connection on which nothing comes.
+_COMMENTS = re.compile(r"\s*(?::[^\n]*\n\s*)+(?=[{\[])")
+
 _EXCHANGE: ContextVar[list[Wire] | None] = ContextVar("judgefixtures_exchange", default=None)
 
 
@@ -59,7 +63,9 @@ class Wire:
         if not self.body.strip():
             raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty", outage=True)
         try:
-            found = json.loads(self.body.removeprefix("\ufeff"))
+            body = self.body.removeprefix("\ufeff")
+            comments = _COMMENTS.match(body)
+            found = json.loads(body[comments.end() :] if comments else body)
         except (ValueError, RecursionError):
             start = self.body.removeprefix("\ufeff").lstrip()[:200].lower()
             if start.startswith("<"):
@@ -220,7 +226,9 @@ def _transport_error(error: Exception, base_url: str | None) -> Exception:
         if isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:
             return FatalJudgeError(f"{where} does not speak TLS: write http:// instead of https:// in base_url.")
         if isinstance(cause, ConnectionRefusedError):
-            return RefusedError(f"{where} refuses connections: is the server running, and is base_url right?")
+            return RefusedError(
+                f"{where} refuses connections: is the server running, has it loaded its model, and is base_url right?"
+            )
         if isinstance(cause, socket.gaierror):
             return RefusedError(f"the host of {where} is not known ({cause.strerror}): is base_url right?")
     for cause in causes:

@@ -21,6 +21,9 @@ from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger
 from judgefixtures.runs.second_looks import second_look
 
+A_CONTEXT = 256  # tokens: the contexts that servers are given are multiples
+FEWEST_CUT = 3  # texts of different lengths that are read as equally many tokens, and none as more
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -111,8 +114,31 @@ class Round:
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
+        self._warn_of_cut_prompts(replies)
         if self.judge.table.logprobs:
             self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, Reply)])
+
+    def _warn_of_cut_prompts(self, replies: Sequence[Sequence[Received]]) -> None:
+        """Warn where the server seems to have cut prompts, as Ollama does without a word; a replay warns as well.
+
+        A prompt that is cut has as many tokens as the server's context, or one less, whatever its length was.
+        """
+        told = [
+            (reply.usage.input_tokens, pair)
+            for arm in replies
+            for pair, reply in zip(self.task.pairs, arm, strict=True)
+            if reply.usage.input_tokens
+        ]
+        most = max((tokens for tokens, _ in told), default=0)
+        cut = [pair for tokens, pair in told if tokens == most]
+        lengths = {sum(map(len, (pair.question, pair.response_1, pair.response_2))) for pair in cut}
+        if len(lengths) >= FEWEST_CUT and min(most % A_CONTEXT, (most + 1) % A_CONTEXT) == 0:
+            self.asking.ledger.warn(
+                f"judge {self.judge.name} on {self.asking.dataset}: {len(cut)} of {len(told)} prompts were read as "
+                f"exactly {most} tokens, though they are not equally long, and none as more: the server seems to cut "
+                "what does not fit its context, and the judge saw a part. Give it a larger one (Ollama: num_ctx) and "
+                f"record anew: {self.asking.command('all')}"
+            )
 
     def _again(self, kinds: Mapping[str, int]) -> str:
         """Return how invalid answers are asked for again; what is cut off once more needs another judge."""

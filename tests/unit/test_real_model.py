@@ -49,3 +49,33 @@ def without_control(example):
     (example / "uncontrolled.toml").write_text(text.replace("control = {pairs = 20}", "control = false"))
     named = (("scores", SCORES), ("again", AGAIN), ("pairs", PAIRS))
     return {name: gate(example, "--judge-config", "uncontrolled.toml", *options, code=None) for name, options in named}
+
+
+def estimate(found, digits=2):
+    return f"{found['value']:+.{digits}f} [{found['low']:+.{digits}f}, {found['high']:+.{digits}f}]"
+
+
+def moved(contrast):
+    """How many verdicts moved of how many, and how many of those that followed admit it."""
+    car = contrast["car"]
+    admitted = round(car["value"] * car["n"]) if car else 0
+    return f"{contrast['vsr']['value']:+.2f}; {admitted} of {car['n'] if car else 0}"
+
+
+def figures(counted, without_control):
+    """Every figure of docs/real-model.md, by its name there, from report.json and judgments.jsonl alone."""
+    reports = {name: json.loads(told["report.json"]) for name, (_, told) in (counted | without_control).items()}
+    shifts = {
+        name: {row["contrast"]: row for row in json.loads(told["report.json"])["contrasts"]}
+        for name, (_, told) in without_control.items()
+    }
+    asked = [json.loads(line) for _, told in without_control.values() for line in told["judgments.jsonl"].splitlines()]
+    scores, pairs = shifts["scores"], shifts["pairs"]
+    controls = {name: json.loads(counted[name][1]["report.json"])["controls"][0] for name in ("scores", "pairs")}
+    first = pairs["position-no-cue"]["first_selection_rate"]
+    del reports, first
+    odds = {name: {k: math.exp(row["log_odds_shift"][k]) for k in ("value", "low", "high")} for name, row in pairs.items()}
+    kinds = Counter(row["invalid"] for row in asked if row["invalid"])
+    return {
+        "control": controls, "odds": odds, "kinds": kinds, "scores": scores,
+    }
