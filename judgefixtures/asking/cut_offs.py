@@ -32,6 +32,7 @@ class CutOffs:
     table: JudgeTable
     limit_key: str
     matter: bool = True
+    ended: bool = False  # a recording
     _count: int | None = 0  # from the first answer of a recording on; None: not all were
     _loops: list[str] = field(default_factory=list)  # the ends of those that were cut off in a loop
     _early: int | None = None  # tokens of the last one, where the server ended it well before the limit
@@ -73,6 +74,7 @@ class CutOffs:
         return self.matter and not self._valid
 
     def _error(self, which: str, usage: Usage | None = None, *, kept: bool) -> CutOffError:
+        self.ended = True
         is_code = self.table.record.is_code
         limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
         again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"

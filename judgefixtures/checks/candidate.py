@@ -48,7 +48,7 @@ from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import Record, where_any
 
 # Of a baseline: a candidate moves more than a judge that cannot, and is no worse for it.
-NOTHING_TO_COMPARE = ": there is nothing to be no worse than"
+NOTHING_TO_COMPARE = ", and there is nothing to be no worse than"
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
@@ -340,7 +340,7 @@ class SwapCheck(Check):
             self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind, lost, others_lost
         )
         stuck = [
-            f"{cell.id}: the {who} {did}, so that no {wording_of(self.contrast.outcome).says} had room to move{more}"
+            f"{cell.id}: the {who} {did}{more}"
             for who, arms, more in (("candidate", ours, ""), ("baseline", theirs, NOTHING_TO_COMPARE))
             if (did := self._stuck(arms))
         ]
@@ -354,11 +354,15 @@ class SwapCheck(Check):
         if side is None:
             return ""
         if self.graded:
-            return f"{words.chose[side].removesuffix(' it')} nearly every response in both arms"
-        if side == 0:
-            return "called nearly every pair in both arms a tie"
-        place = PLACES[side]
-        return f"chose the response that stands {place} in nearly all of both arms although the pairs are balanced"
+            did = f"{words.chose[side].removesuffix(' it')} nearly every response in both arms, whatever it is"
+        elif side == 0:
+            did = "called nearly every pair in both arms a tie"
+        else:
+            did = (
+                f"chose the response that stands {PLACES[side]} in nearly all of both arms although the pairs are "
+                "balanced: its place decided"
+            )
+        return f"{did}, so that {words.said} that stay as they were show nothing"
 
     @property
     def cell_kind(self) -> CellKind | None:

@@ -252,9 +252,18 @@ def _tells_better(pair: Pair, by: Explanation) -> bool:
 
 def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
     """Return what is wrong with a judge that does not read, as far as its answers tell."""
-    if found := habit(answers):
-        return found
     valid = [judgment for judgment in answers if judgment.chosen is not None]
+    said = _cause_of_valid(valid, both, threshold)
+    right = sum(map(is_right, valid))
+    if right and proportion(right, len(valid), CONFIDENCE, "exact").low > 0.5:
+        said = said if len(valid) >= TELLING * len(answers) else ""  # with the others it might have passed
+    return with_invalid(said, len(valid), answers)
+
+
+def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
+    """Return what is wrong with the valid answers of a judge that does not read."""
+    if found := _habit_of_valid(valid):
+        return found
     for name, sign in (("longer", 1), ("shorter", -1)):
         sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
         if sized >= TELLING * len(valid):
@@ -263,7 +272,7 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
     best = best_explanation(both)
     if best.pairs >= TELLING * len(both):
         return f"its choices follow {best.count}, right or wrong: {best}"
-    same, right, orders = len(consistent), sum(map(is_right, consistent)), orders_of(answers)
+    same, right, orders = len(consistent), sum(map(is_right, consistent)), orders_of(valid)
     if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
         return (
             f"it is right more often than wrong (wrong{orders} on {same - right} pairs), and not often "
@@ -299,20 +308,29 @@ def with_invalid(said: str, valid: int, answers: Sequence[Judgment]) -> str:
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
     """Return what nearly all valid answers have in common; empty for nothing."""
-    ties = sum(judgment.verdict.tie for judgment in valid)
+    ties, orders = sum(judgment.verdict.tie for judgment in valid), orders_of(valid)
     if ties >= TELLING * len(valid):
-        return f"it called {ties} of {len(valid)} pairs a tie, and one response is clearly better in all of them"
-    for number, place in ((1, "first"), (2, "second")) if orders_of(valid) else ():
+        did = f"called the pair a tie in {ties} of {len(valid)} answers" if orders else _gave_equal(valid, ties)
+        return f"it {did}, and one response is clearly better in each of them"
+    for number, place in ((1, "first"), (2, "second")) if orders else ():
         sided = sum(judgment.verdict.selected_response == number for judgment in valid)
         if sided >= TELLING * len(valid):
             return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"
     wrong = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     if wrong >= TELLING * len(valid):
-        return (
-            f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
-            "round?"
-        )
+        did, what = f"chose the wrong response in {wrong} of {len(valid)} answers", "verdicts"
+        if not orders:
+            did, what = f"gave the worse response more on {wrong} of {len(valid)} pairs", "scores"
+        return f"it {did}: are its {what} read the right way round?"
     return ""
+
+
+def _gave_equal(valid: Sequence[Judgment], ties: int) -> str:
+    """Return what a judge did that scores nearly all pairs alike."""
+    scores = {score for judgment in valid for score in judgment.reply.scores or ()}
+    if len(scores) == 1:
+        return f"gave every response the same score, {scores.pop():g}, on {ties} of {len(valid)} pairs"
+    return f"gave both responses the same score on {ties} of {len(valid)} pairs"
 
 
 def invalid_said(answers: Sequence[Judgment]) -> str:

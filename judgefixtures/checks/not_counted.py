@@ -1,19 +1,25 @@
 """Not counted: what recordings come to of a judge that has not passed its control. It is shown, and is no result.
 
-A judge that does not read is asked nothing further, but what it answered before may be what one wants to see of it.
+A judge that does not read is asked nothing further, but what it answered before may be what one wants to see of it; so
+it is with two judges of a swap of which one has not passed.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar
 
+from judgefixtures.checks.candidate import SwapRow
 from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import Check
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.findings import Finding, OfJudge, Row, rows_of
-from judgefixtures.numbers.estimate import Estimate, several, signed
+from judgefixtures.numbers.estimate import Estimate, Status, describe, several, signed
+from judgefixtures.swap.sentences import LABELS, SHIFTS
+from judgefixtures.words.records import where_any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,28 +27,48 @@ class NotCountedRow(OfJudge):
     """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it."""
 
     place: ClassVar[str] = "not_counted"
+    baseline: str = where_any("")  # of a swap
     family: str = ""
     name: str = ""
     n: int = 0
     estimate: Estimate | None = None
     text: str = ""
 
+    @property
+    def who(self) -> str:
+        """The judge that has not passed its control, or the two of a swap, of which one at least has not."""
+        return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
+
 
 def not_counted(check: Check, found: Finding, n: int) -> NotCountedRow:
     """Return the row of what a check finds in recorded answers about so many pairs."""
     return NotCountedRow(
         judge=found.judge,
+        baseline=found.baseline or "",
         dataset=found.dataset,
         family=check.family,
         name=found.name,
         n=n,
         estimate=found.estimate,
-        text=found.plain or "; ".join(found.reasons),
+        text=found.plain or _measured(found),
     )
 
 
+def _measured(found: Finding) -> str:
+    """Return what a finding without a sentence of its own measured; its status, which is none here, is left out."""
+    if found.estimate is None:
+        return "; ".join(found.reasons)
+    number, compared = describe(found.estimate), rows_of([found], SwapRow)
+    if not compared:
+        return f"{found.name} of {found.judge} on {found.dataset}: {number}"
+    kind, where = compared[0].quantity, f"{found.judge} less {found.baseline} on {found.dataset}"
+    what = LABELS.get(kind, kind)
+    bound = "at most " if kind in SHIFTS and compared[0].status != Status.FAIL else ""
+    return f"{what}{'' if what == found.name else f' of {found.name}'}, {where}: {bound}{number}"
+
+
 def _rows(findings: Sequence[Finding]) -> list[NotCountedRow] | None:
-    return ordered(rows_of(findings, NotCountedRow), ("judge", "dataset", "family", "name")) or None
+    return ordered(rows_of(findings, NotCountedRow), ("judge", "baseline", "dataset", "family", "name")) or None
 
 
 def _tell(report: Row, view: View) -> list[str]:
@@ -50,12 +76,8 @@ def _tell(report: Row, view: View) -> list[str]:
     rows = NOT_COUNTED.read_records(report)
     groups: dict[tuple[str, ...], list[NotCountedRow]] = {}
     for row in rows:
-        groups.setdefault((row.judge, row.dataset, row.family, *([row.name] if view.verbose else [])), []).append(row)
-    lines = [
-        f"{judge} has not passed its control: what is recorded of it is shown, and counts for nothing "
-        f"({several(sum(row.judge == judge for row in rows), 'result')})"
-        for judge in dict.fromkeys(row.judge for row in rows)
-    ]
+        groups.setdefault((row.who, row.dataset, row.family, *([row.name] if view.verbose else [])), []).append(row)
+    lines = [_title(list(own)) for _, own in itertools.groupby(rows, key=attrgetter("who"))]
     for group in groups.values():
         largest = max(group, key=lambda row: abs(row.estimate.value) if row.estimate else 0.0)
         more = f" (the largest of {len(group)} of {largest.family})" if len(group) > 1 else ""
@@ -63,11 +85,19 @@ def _tell(report: Row, view: View) -> list[str]:
     return lines
 
 
+def _title(rows: Sequence[NotCountedRow]) -> str:
+    """Say of whom some results are, why they do not count, and how many there are."""
+    who = f"{rows[0].who} has not passed its control: what is recorded of it"
+    if rows[0].baseline:
+        who = f"{rows[0].who}: not both have passed their control: what is recorded of them"
+    return f"{who} is shown, and counts for nothing ({several(len(rows), 'result')})"
+
+
 def _cells(report: Row) -> list[tuple[str, ...]]:
     head = ("judge", "dataset", "not counted", "n", "estimate", "interval")
     rows = [
         (
-            *(row.judge, row.dataset, row.name, str(row.n)),
+            *(row.who, row.dataset, row.name, str(row.n)),
             "-" if row.estimate is None else signed(row.estimate.value),
             limits(row.estimate),
         )

@@ -180,13 +180,25 @@ def _label(pair: Pair) -> str | None:
 
 def _cause(arm: Sequence[Judgment]) -> str:
     """Return what is wrong with a grader that does not read, as far as its grades tell."""
-    return habit(arm) or COIN
+    valid = _valid(arm)
+    wrong, many_lost = sum(map(_is_wrong, valid)), len(valid) < TELLING * len(arm)
+    # Where the valid grades are right more often than wrong, the others are what is wrong.
+    coin = "" if many_lost and proportion(wrong, len(valid) or 1, CONFIDENCE, "exact").high < 0.5 else COIN
+    return with_invalid(_habit_of_valid(valid) or coin, len(valid), arm)
 
 
 def habit(arm: Sequence[Judgment]) -> str:
     """Return what nearly all grades have in common, half of them of examples labelled fail; empty for nothing."""
-    valid = [judgment for judgment in arm if judgment.selected is not None]
+    valid = _valid(arm)
     return with_invalid(_habit_of_valid(valid), len(valid), arm)
+
+
+def _valid(arm: Sequence[Judgment]) -> list[Judgment]:
+    return [judgment for judgment in arm if judgment.selected is not None]
+
+
+def _is_wrong(judgment: Judgment) -> bool:
+    return _label(judgment.pair) == ("fail" if judgment.selected == 1 else "pass")
 
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
@@ -195,7 +207,7 @@ def _habit_of_valid(valid: Sequence[Judgment]) -> str:
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= TELLING * len(valid):
             return f"it {does} {count} of {len(valid)}, right or wrong"
-    wrong = sum(_label(judgment.pair) == ("fail" if judgment.selected == 1 else "pass") for judgment in valid)
+    wrong = sum(map(_is_wrong, valid))
     if wrong >= TELLING * len(valid):
         return f"it graded {wrong} of {len(valid)} the wrong way round: are its labels read as they are meant?"
     return ""

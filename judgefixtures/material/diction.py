@@ -118,7 +118,7 @@ OF_EXAMPLES = Wording(
     alike="a placebo or a repeat",
     unclear="was not counted ({how} counts them)",
     stuck=(
-        "nothing was graded {often}: no grade had room to move, INCONCLUSIVE; set pass_mark",
+        "nothing was graded {often}, so that no grade could change, INCONCLUSIVE; set pass_mark",
         _graded("passed"),
         _graded("failed"),
     ),

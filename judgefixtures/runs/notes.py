@@ -41,9 +41,14 @@ class Round:
         answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
         if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
             kept, asked = self._kept(), sum(cassette.asked for cassette in self.cassettes)
+            again = f"run the same command again (--judge-record {record})"
+            if kept and self.task.asker.cut_offs.ended:  # the same again would end as it did
+                again = (
+                    f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
+                )
             self.desk.note(
                 f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({asked} of them "
-                f"new), {wanted - kept} remain: run the same command again (--judge-record {record})"
+                f"new), {wanted - kept} remain: {again}"
             )
         if answered != wanted:
             return

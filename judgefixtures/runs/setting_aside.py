@@ -16,12 +16,11 @@ from judgefixtures.words.errors import JudgeFixturesError
 def set_aside(interviews: Interviews, check: Check, case: Case) -> tuple[NotCountedRow, ...]:
     """Return the row of what recordings come to, about the pairs that are recorded in every arm; none without any.
 
-    Of a swap there is none: what it compares is shown of each judge.
+    Of a swap these are the arms of both judges.
     """
-    if case.baseline is not None:
-        return ()
     for each in dict.fromkeys((check, check.repeated(1))):  # it may be the repeats that are not recorded
-        who = [(case.judge, each.arms), *((judge, each.arms[:1]) for judge in each.beside(case.judge))]
+        who = [(judge, each.arms) for judge in case.judges]
+        who += [(judge, each.arms[:1]) for judge in each.beside(case.judge)]
         known = [_recorded(interviews, judge, case, arms) for judge, arms in who]
         if pairs := tuple(pair for pair in case.pairs if all(pair.id in arm for arms in known for arm in arms)):
             answers = [Answers(tuple(tuple(arm[pair.id] for pair in pairs) for arm in arms)) for arms in known]

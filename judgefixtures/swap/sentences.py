@@ -13,7 +13,7 @@ from judgefixtures.swap.components import Component, Kind, worse_by
 from judgefixtures.swap.per_pair import Scores
 from judgefixtures.swap.pooling import Pool
 
-LABELS: dict[Kind, str] = {
+LABELS: dict[str, str] = {
     "abs-vsr": "abs(VSR)",
     "unadmitted-shift": "unadmitted shift",
     "accuracy": "accuracy",

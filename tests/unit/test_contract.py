@@ -118,8 +118,8 @@ def test_every_name_that_is_built_in_stands_there() -> None:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
-    """The folders of reports of the shipped recordings: judges of pairs, one of single responses, other words, looks."""
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folders of reports of the shipped recordings: judges of pairs, of single responses, looks, a failed control."""
     folder = tmp_path_factory.mktemp("report")
     config = folder / "judge.toml"
     config.write_text(SETTINGS)
@@ -127,12 +127,15 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     how = f"--judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
     looks = folder / "looks.toml"
     looks.write_text("[gate]\nlooks = [20, 30]\n")
-    found = folder / "pairs", folder / "responses", folder / "words", folder / "looks"
+    strict = folder / "strict.toml"
+    strict.write_text("[control]\nthreshold = 0.9\n")
+    found = [folder / name for name in ("pairs", "responses", "words", "looks", "strict")]
     runs = (
         (*judges.split(), "-k", SELECTED),
         ("--judge", "simulated-grader-silent", "-k", "agreement"),
         ("--judge", "simulated-grader-worded", "-k", "wording"),
         ("--judge", "simulated-faithful", "-k", "recency", "--judge-config", str(looks)),
+        ("--judge", "simulated-noisy", "-k", "recency and not stories", "--judge-config", str(strict)),
     )
     for into, asked in zip(found, runs, strict=True):
         shown = pytest_says("-q", *how.split(), *asked, "--judge-report", str(into))
@@ -170,7 +173,7 @@ def fields(row: dict[str, Any], known: set[str], place: str = "") -> Iterator[st
 
 @pytest.mark.slow
 @pytest.mark.whole
-def test_every_field_of_a_report_stands_there(reports: tuple[Path, ...]) -> None:
+def test_every_field_of_a_report_stands_there(reports: list[Path]) -> None:
     """Whatever a report of the shipped recordings holds stands there, and what stands there is in it or in the code."""
     seen: dict[str, set[str]] = {}
     known = {heading[1:-1]: set(named(heading)) for heading in SECTIONS if heading.startswith("`")}

@@ -599,7 +599,8 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
         found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
         assert found.status is Status.INCONCLUSIVE
         assert f"the {who} chose the response that stands first" in found.reasons[0]
-        assert "no verdict had room to move" in found.reasons[0]
+        assert "its place decided, so that verdicts that stay as they were show nothing" in found.reasons[0]
+        assert "room" not in found.reasons[0], "its pairs may all be close"
         assert not [row for row in found.rows["swap"] if row.margin is not None]
         (decision,) = decide_swaps([found]) or ()
         assert (decision.status, decision.components) == ("INCONCLUSIVE", ())
@@ -625,6 +626,23 @@ def test_a_stuck_side_is_named_before_invalid_answers(invalid: int, first: bool)
     assert (side in found.cause, lost in found.cause) == (first, invalid > 6)
 
 
+@pytest.mark.parametrize(
+    ("told", "begins", "besides"),
+    [
+        ("12" * 13, "its choices are like the toss of a coin", True),
+        ("1" * 15, "30 of its 60 answers are invalid", False),  # all of the valid ones are right
+    ],
+)
+def test_invalid_answers_hide_no_toss_of_a_coin(told: str, begins: str, besides: bool) -> None:
+    """They are what is wrong where the others are right; where these are not, they stand beside that."""
+    own = judged(told + "x" * (30 - len(told)), NO_CUE, gold=1)
+    swapped = told if besides else "2" * len(told)
+    other = judged(swapped + "x" * (30 - len(told)), NO_CUE_SWAPPED, gold=1)
+    found = control("ours", "house-qa", own, other, 0.5)
+    assert found.cause.startswith(begins)
+    assert ("besides, 8 of its 60 answers are invalid" in found.cause) == besides
+
+
 def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> None:
     """The same of a judge of one response."""
     labels: tuple[Literal["pass", "fail"], ...] = ("pass", "fail")
@@ -642,7 +660,9 @@ def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> Non
     [
         ([(7, 5), (5, 7)], "its scores are like the toss of a coin (the worse response has more on 15 of 30 pairs)"),
         ([(7, 5)] * 19 + [(5, 5)] * 9 + [(5, 7)] * 2, "it is right more often than wrong (wrong on 2 pairs)"),
-        ([(6, 6)], "it called 30 of 30 pairs a tie"),
+        ([(6, 6)], "it gave every response the same score, 6, on 30 of 30 pairs, and one response is clearly"),
+        ([(6, 6), (7, 7)], "it gave both responses the same score on 30 of 30 pairs"),
+        ([(5, 7)], "it gave the worse response more on 30 of 30 pairs: are its scores read the right way round?"),
     ],
 )
 def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], says: str) -> None:
@@ -680,7 +700,7 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
     assert found == {("contrasts", status), ("four_cells", "INCONCLUSIVE")}
     decision = ran.report["decision"]
     assert decision["status"] == "INCONCLUSIVE"  # provenance was not compared
-    assert any("no verdict had room to move" in reason for reason in decision["reasons"]) == (status != "PASS")
+    assert any("its place decided" in reason for reason in decision["reasons"]) == (status != "PASS")
 
 
 # --- what -k selects ------------------------------------------------------------------------------------------

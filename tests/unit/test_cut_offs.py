@@ -1,6 +1,7 @@
 """Answers that are cut off: what ends a recording, what does not, and what is said of an answer in a loop."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -143,6 +144,21 @@ def test_an_item_says_what_a_limit_that_is_too_short_takes(pytester: pytest.Pyte
         project.configure(server.url, "max_output_tokens = 4096")
         said = project.run("--judge-record", "all").said
     assert "are invalid" not in said
+
+
+def test_no_line_says_to_run_the_same_again_where_the_judge_has_to_change(pytester: pytest.Pytester) -> None:
+    """Twenty cut-off answers are kept: the command that is printed records the changed judge, as it stands."""
+    project = Project(pytester, configuration, options=("-p", "no:cacheprovider"))
+    project.write("test_ours.py", suite("recency", name="recency"))
+    project.write_pairs(rows_of(some_pairs(40)))
+    with serving(LOOP) as server:
+        project.configure(server.url)
+        said = project.run("--judge-record", "missing").said
+    assert "run the same command again" not in said
+    (command,) = set(re.findall(r"After a change of it record anew: pytest (.*)", said))
+    with serving(good("openai")) as server:
+        project.configure(server.url, "temperature = 0.5")
+        assert "recorded: ours: 80 calls" in project.run(*shlex.split(command)).said
 
 
 def test_a_run_that_asked_and_kept_nothing_says_so(pytester: pytest.Pytester) -> None:

@@ -11,11 +11,13 @@ from support.project import Project, Ran, in_pyproject, rows_of, suite
 from support.server import NOWHERE, Asked, Server, serving
 
 from judgefixtures.material.pairs import Pair
+from judgefixtures.numbers.estimate import Status
 
 pytest_plugins = ["pytester"]
 
 N = 24
 PAIRS = [Pair(f"p{each:02}", f"Question {each}: which one?", f"This, {each}.", f"That, {each}.") for each in range(N)]
+ENDS = ("value", "low", "high", "n")
 NEW = "written recently (in 2025)"
 
 
@@ -117,3 +119,29 @@ def test_nothing_is_shown_where_nothing_is_recorded(project: Controlled, server:
     ran = project.run("--judge-record", "missing", "--judge-report", "report")
     assert "not_counted" not in ran.report
     assert "not counted" not in ran.said
+
+
+def test_a_swap_shows_what_is_recorded_too(project: Controlled, server: Server) -> None:
+    """Whichever of the two judges failed, or has no control recorded: as with single judges, and no decision knows."""
+    more = f'[judges.other]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\n'
+    project.copy_tests("swap")
+    options = ("--judge-baseline", "other", "-k", "swap and recency", "--judge-report", "report")
+    project.configure(server.url, control=False, more=more)
+    before = project.run("--judge-record", "missing", *options).report["swap"][0]
+    asked = len(server.asked)
+    project.configure(server.url, more=more)
+    unrecorded = project.run(*options)
+    recorded = project.run("--judge-record", "missing", *options)
+    assert len(server.asked) == asked + 120, "both controls, and nothing else"
+    for ran in (unrecorded, recorded):
+        row = measured(ran)
+        assert (row["judge"], row["baseline"], row["n"]) == ("ours", "other", N)
+        assert {name: row["estimate"][name] for name in ENDS} == {name: before[name] for name in ENDS}
+        assert not set(Status) & set(row["text"].split())
+        assert "ours against other: not both have passed their control" in ran.said
+        assert f"not counted: {row['text']}" in ran.outlines
+        decision = ran.report["decision"]
+        assert (decision["status"], decision["components"]) == ("INCONCLUSIVE", [])
+    project.configure(more=more)
+    replayed = project.run(*options)
+    assert replayed.report == recorded.report
