@@ -14,11 +14,15 @@ from judgefixtures.checks.protocol import Check
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.findings import Finding, OfJudge, Row, rows_of
 from judgefixtures.numbers.estimate import Estimate, several, signed
+from judgefixtures.words.records import where_any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotCountedRow(OfJudge):
-    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it."""
+    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
+
+    `command` records the control, where that is all that is missing.
+    """
 
     place: ClassVar[str] = "not_counted"
     family: str = ""
@@ -26,9 +30,10 @@ class NotCountedRow(OfJudge):
     n: int = 0
     estimate: Estimate | None = None
     text: str = ""
+    command: str = where_any("")
 
 
-def not_counted(check: Check, found: Finding, n: int) -> NotCountedRow:
+def not_counted(check: Check, found: Finding, n: int, command: str) -> NotCountedRow:
     """Return the row of what a check finds in recorded answers about so many pairs."""
     return NotCountedRow(
         judge=found.judge,
@@ -38,6 +43,7 @@ def not_counted(check: Check, found: Finding, n: int) -> NotCountedRow:
         n=n,
         estimate=found.estimate,
         text=found.plain or "; ".join(found.reasons),
+        command=command,
     )
 
 
@@ -51,16 +57,22 @@ def _tell(report: Row, view: View) -> list[str]:
     groups: dict[tuple[str, ...], list[NotCountedRow]] = {}
     for row in rows:
         groups.setdefault((row.judge, row.dataset, row.family, *([row.name] if view.verbose else [])), []).append(row)
-    lines = [
-        f"{judge} has not passed its control: what is recorded of it is shown, and counts for nothing "
-        f"({several(sum(row.judge == judge for row in rows), 'result')})"
-        for judge in dict.fromkeys(row.judge for row in rows)
-    ]
+    judges = dict.fromkeys(row.judge for row in rows)
+    lines = [_of_judge([row for row in rows if row.judge == judge]) for judge in judges]
     for group in groups.values():
         largest = max(group, key=lambda row: abs(row.estimate.value) if row.estimate else 0.0)
         more = f" (the largest of {len(group)} of {largest.family})" if len(group) > 1 else ""
         lines.append(f"not counted: {largest.text}{more}")
     return lines
+
+
+def _of_judge(rows: Sequence[NotCountedRow]) -> str:
+    """Say why what is recorded of a judge does not count, ending in the command that records the control."""
+    many, judge = several(len(rows), "result"), rows[0].judge
+    shown = f"what is recorded of it is shown, and counts for nothing ({many})"
+    if command := next((row.command for row in rows if row.command), ""):
+        return f"of {judge} the control is not recorded: {shown} until it is. Record: {command}"
+    return f"{judge} has not passed its control: {shown}"
 
 
 def _cells(report: Row) -> list[tuple[str, ...]]:

@@ -13,10 +13,10 @@ from judgefixtures.runs.interviews import Interviews
 from judgefixtures.words.errors import JudgeFixturesError
 
 
-def set_aside(interviews: Interviews, check: Check, case: Case) -> tuple[NotCountedRow, ...]:
+def set_aside(interviews: Interviews, check: Check, case: Case, command: str) -> tuple[NotCountedRow, ...]:
     """Return the row of what recordings come to, about the pairs that are recorded in every arm; none without any.
 
-    Of a swap there is none: what it compares is shown of each judge.
+    Of a swap there is none: what it compares is shown of each judge. `command` records the control, if it is missing.
     """
     if case.baseline is not None:
         return ()
@@ -29,7 +29,7 @@ def set_aside(interviews: Interviews, check: Check, case: Case) -> tuple[NotCoun
                 found = each.find(replace(case, pairs=pairs), *answers)
             except JudgeFixturesError:  # with its control passed the item would say what is wrong
                 return ()
-            return (not_counted(each, found, len(pairs)),)
+            return (not_counted(each, found, len(pairs), command),)
     return ()
 
 
