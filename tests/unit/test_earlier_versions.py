@@ -123,7 +123,8 @@ RIGHT = frozenset(
 def reading(asked: Asked) -> Any:
     """Answer as a judge does that reads: a right twin has 9 points, a wrong one 2."""
     is_right = any(f"Response:\n{right}\n" in asked.prompt for right in RIGHT)
-    return asked.answered(json.dumps({"score": 9 if is_right else 2, "reason": "It is right."}))
+    said = {"score": 9 if is_right else 2, "reason": "The response says what is so."}
+    return asked.answered(json.dumps(said), model=asked.body["model"])
 
 
 @pytest.fixture
