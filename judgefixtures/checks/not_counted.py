@@ -24,7 +24,10 @@ from judgefixtures.words.records import where_any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotCountedRow(OfJudge):
-    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it."""
+    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
+
+    `command` records the control, where that is all that is missing.
+    """
 
     place: ClassVar[str] = "not_counted"
     baseline: str = where_any("")  # of a swap
@@ -33,6 +36,7 @@ class NotCountedRow(OfJudge):
     n: int = 0
     estimate: Estimate | None = None
     text: str = ""
+    command: str = where_any("")
 
     @property
     def who(self) -> str:
@@ -40,7 +44,7 @@ class NotCountedRow(OfJudge):
         return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
 
 
-def not_counted(check: Check, found: Finding, n: int) -> NotCountedRow:
+def not_counted(check: Check, found: Finding, n: int, command: str) -> NotCountedRow:
     """Return the row of what a check finds in recorded answers about so many pairs."""
     return NotCountedRow(
         judge=found.judge,
@@ -51,6 +55,7 @@ def not_counted(check: Check, found: Finding, n: int) -> NotCountedRow:
         n=n,
         estimate=found.estimate,
         text=found.plain or _measured(found),
+        command=command,
     )
 
 
@@ -86,11 +91,13 @@ def _tell(report: Row, view: View) -> list[str]:
 
 
 def _title(rows: Sequence[NotCountedRow]) -> str:
-    """Say of whom some results are, why they do not count, and how many there are."""
-    who = f"{rows[0].who} has not passed its control: what is recorded of it"
-    if rows[0].baseline:
-        who = f"{rows[0].who}: not both have passed their control: what is recorded of them"
-    return f"{who} is shown, and counts for nothing ({several(len(rows), 'result')})"
+    """Say why what is recorded of somebody does not count, ending in the command that records the control."""
+    many, who = several(len(rows), "result"), rows[0].who
+    them, both = ("them", "not both have passed their control") if rows[0].baseline else ("it", "")
+    shown = f"what is recorded of {them} is shown, and counts for nothing ({many})"
+    if command := next((row.command for row in rows if row.command), ""):
+        return f"of {who} the control is not recorded: {shown} until it is. Record: {command}"
+    return f"{who}: {both}: {shown}" if both else f"{who} has not passed its control: {shown}"
 
 
 def _cells(report: Row) -> list[tuple[str, ...]]:

@@ -146,7 +146,7 @@ class Procedure:
         course.controls = tuple(self.vetting.control(judge, case.pairs, asking) for judge in case.judges)
         if failed := next((each for each in course.controls if each.earns_nothing), None):
             refused_it = course.controlled(refused(check.lost(case, refusal(failed)), failed))
-            return _with_rows(refused_it, set_aside(self.interviews, check, case))
+            return _with_rows(refused_it, set_aside(self.interviews, check, case, failed.command))
         narrowed = self.narrowing.narrowed(check, case, asking)
         course.case, course.asking = self.looks.first_pairs(*narrowed)
         gate = self.desk.config.gate(check.family)

@@ -13,10 +13,10 @@ from judgefixtures.runs.interviews import Interviews
 from judgefixtures.words.errors import JudgeFixturesError
 
 
-def set_aside(interviews: Interviews, check: Check, case: Case) -> tuple[NotCountedRow, ...]:
+def set_aside(interviews: Interviews, check: Check, case: Case, command: str) -> tuple[NotCountedRow, ...]:
     """Return the row of what recordings come to, about the pairs that are recorded in every arm; none without any.
 
-    Of a swap these are the arms of both judges.
+    Of a swap these are the arms of both judges. `command` records the control, if it is missing.
     """
     for each in dict.fromkeys((check, check.repeated(1))):  # it may be the repeats that are not recorded
         who = [(judge, each.arms) for judge in case.judges]
@@ -28,7 +28,7 @@ def set_aside(interviews: Interviews, check: Check, case: Case) -> tuple[NotCoun
                 found = each.find(replace(case, pairs=pairs), *answers)
             except JudgeFixturesError:  # with its control passed the item would say what is wrong
                 return ()
-            return (not_counted(each, found, len(pairs)),)
+            return (not_counted(each, found, len(pairs), command),)
     return ()
 
 
