@@ -38,7 +38,9 @@ def gate(example, *options, before=(), code=1):
 @pytest.fixture(scope="module")
 def counted(example):
     """What the replays report of each judge as it is configured."""
-    return {name: gate(example, *options) for name, options in (("scores", SCORES), ("pairs", PAIRS), ("grades", GRADES))}
+    return {
+        name: gate(example, *options) for name, options in (("scores", SCORES), ("pairs", PAIRS), ("grades", GRADES))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +75,8 @@ def figures(counted, without_control):
     controls = {name: json.loads(counted[name][1]["report.json"])["controls"][0] for name in ("scores", "pairs")}
     first = pairs["position-no-cue"]["first_selection_rate"]
     del reports, first
-    odds = {name: {k: math.exp(row["log_odds_shift"][k]) for k in ("value", "low", "high")} for name, row in pairs.items()}
-    kinds = Counter(row["invalid"] for row in asked if row["invalid"])
-    return {
-        "control": controls, "odds": odds, "kinds": kinds, "scores": scores,
+    odds = {
+        name: {k: math.exp(row["log_odds_shift"][k]) for k in ("value", "low", "high")} for name, row in pairs.items()
     }
+    kinds = Counter(row["invalid"] for row in asked if row["invalid"])
+    return {"control": controls, "odds": odds, "kinds": kinds, "scores": scores}

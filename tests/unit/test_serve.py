@@ -121,7 +121,7 @@ def test_it_serves_while_a_command_runs(packages: Path) -> None:
     assert not is_open(address)
 
 
-@pytest.mark.parametrize(("option", "shown"), [((), "None"), (("--uncontrolled",), "False")])
+@pytest.mark.parametrize(("option", "shown"), [((), "{'pairs': 20}"), (("--uncontrolled",), "False")])
 def test_the_control_can_be_left_out(packages: Path, option: tuple[str, ...], shown: str) -> None:
     """With --uncontrolled the configuration that the command finds has no control, and else says nothing of it."""
     code = "import sys, tomllib; print(tomllib.load(open(sys.argv[1], 'rb'))['tool']['judgefixtures'].get('control'))"
