@@ -93,11 +93,14 @@ def _tell(report: Row, view: View) -> list[str]:
 def _title(rows: Sequence[NotCountedRow]) -> str:
     """Say why what is recorded of somebody does not count, ending in the command that records the control."""
     many, who = several(len(rows), "result"), rows[0].who
-    them, both = ("them", "not both have passed their control") if rows[0].baseline else ("it", "")
+    them = "them" if rows[0].baseline else "it"
     shown = f"what is recorded of {them} is shown, and counts for nothing ({many})"
-    if command := next((row.command for row in rows if row.command), ""):
+    command = next((row.command for row in rows if row.command), "")
+    if rows[0].baseline:
+        return f"{who}: not both have passed their control: {shown}" + (f". Record: {command}" if command else "")
+    if command:
         return f"of {who} the control is not recorded: {shown} until it is. Record: {command}"
-    return f"{who}: {both}: {shown}" if both else f"{who} has not passed its control: {shown}"
+    return f"{who} has not passed its control: {shown}"
 
 
 def _cells(report: Row) -> list[tuple[str, ...]]:
