@@ -38,6 +38,7 @@ NOT_RUN = {
     "make quick": "takes a minute; runs the tests of this folder",
     "make test": "takes minutes; runs the tests of this folder",
     "make test-slow": "takes many minutes, and runs this test",
+    "make real-judge": "asks a package index; test_real_model.py replays what it recorded",
     "make lowest": "asks an index; test_docs.py holds its versions against pyproject.toml",
     "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
@@ -60,6 +61,7 @@ NOT_RUN = {
 }
 # Blocks `text` that no command of their page prints.
 SHOWN = {
+    "of scores the control is not recorded": "of recordings by 0.2.0; test_earlier_versions.py",
     "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
     "words, numbers -> material": "the flow of data; test_structure.py",
     "34 of 34 published": "what `make paper` says; test_paper_tables.py",
