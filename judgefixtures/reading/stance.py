@@ -55,8 +55,11 @@ _CLAUSE = 12  # words that a clause spans on either side of a label's word
 _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
 SCALE = 5.0  # of a sum of weights, over the root of the number of features
-CITED_FROM = 0.55  # below it precision suffers, and reasons that were given without any cue are called cited
+CITED_FROM = 0.56  # below it precision suffers, and reasons that were given without any cue are called cited
 FAINT_FROM = 0.70  # the same where no word names a label or the attribute: hints, authors and weak words alone
+UNNAMED_FROM = 0.75  # the same where no word of the family stands, but authors or labels alone
+FOREIGN = 4  # words of a sentence that stand in none of the reasons learned from: it tells of something else
+HALF_FOREIGN, HALF_FOREIGN_FROM = 2, 0.80  # of so many words it may: *cited* takes more
 
 
 # ---- text to words ------------------------------------------------------------------------------------------
@@ -153,6 +156,9 @@ _RESPONSES = frozenset({"r1", "r2"})
 _NAMED = frozenset({"AUTHOR", "LABEL"})  # classes that speak of a cue by themselves: of people most texts speak
 _TOPICAL = common_words("topical")  # of phrases that name a label as a whole
 _SPEAKING = _NAMED | {"PEOPLE"}  # classes that open a sentence without words of the family
+_OF_JUDGING = frozenset(
+    {"AUTHOR", "JUDGING", "R", "RW", "RL"}
+)  # they say that a sentence judges, whatever else it says
 
 
 # ---- words to features --------------------------------------------------------------------------------------
@@ -192,6 +198,18 @@ class Sentence:
     def is_faint(self) -> bool:
         """Whether none of its words names a label or the attribute, but such as mostly speak of something else."""
         return all(at in self.weak or self.symbols[at] == HINT for at in self.spans)
+
+    @property
+    def judges(self) -> bool:
+        """Whether it speaks of authors, of its own judging, or of a response by its number."""
+        return any(not _OF_JUDGING.isdisjoint(mark) for mark in self.marks)
+
+    def strange(self, table: Mapping[str, Weights]) -> int:
+        """How many of its words stand in no reason, where it retells what a response is about; 0 where it judges."""
+        if self.judges:
+            return 0
+        told = zip(self.words, self.marks, strict=True)
+        return sum(not mark and word.isalnum() and f"w:{word}" not in table for word, mark in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +261,8 @@ def _read_sentence(shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected:
 
 def instances(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[Instance]:
     """Return the sentences of a reason that may refer to its cues, with their features."""
-    text = [_read_sentence(words, lexicon, cues, selected) for words in sentences(reason)]
+    once = dict.fromkeys(map(tuple, sentences(reason)))  # what a loop says again says nothing more
+    text = [_read_sentence(words, lexicon, cues, selected) for words in once]
     places = [at for at, sentence in enumerate(text) if sentence.may_refer]
     if not places:
         return []
@@ -459,13 +478,14 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     none = not_cited = 1.0
     best, chosen = (False, -1.0), found[0]
     refers_shared, cites_shared = _sums(rows, shared)
-    for instance in found:
+    telling = [bool(each.sentence.pointing) and each.sentence.strange(table) < FOREIGN for each in found]
+    for instance, tells in zip(found, telling, strict=True):
         scale = SCALE / 100 / math.sqrt(len(instance.own) + len(shared))
         refers_own, cites_own = _sums(rows, instance.own)
         refers, cites = _sigmoid((refers_own + refers_shared) * scale), _sigmoid((cites_own + cites_shared) * scale)
         none *= 1 - refers
         not_cited *= 1 - refers * cites
-        if (likely := (bool(instance.sentence.pointing), refers * (1 + cites))) > best:
+        if (likely := (tells, refers * (1 + cites))) > best:
             best, chosen = likely, instance
     scale = SCALE / 100 / math.sqrt(len(every))
     odds = [math.exp(max(-30.0, min(30.0, scale * sum(row[at] for row in rows.values())))) for at in (2, 3)]
@@ -473,13 +493,21 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     cited, mentioned, absent = (
         (one + two) / 2 for one, two in zip((1 - not_cited, not_cited - none, none), whole, strict=True)
     )
-    if not chosen.sentence.pointing:  # words that weigh like a reason, and none of them of a cue
+    if not any(telling):  # words that weigh like a reason, and none of them of a cue
         cited, absent = 0.0, absent + cited
-    is_faint = all(instance.sentence.is_faint for instance in found)
-    answer = answer_of(cited, mentioned, absent, FAINT_FROM if is_faint else CITED_FROM)
+    answer = answer_of(cited, mentioned, absent, _least(found, chosen.sentence, table))
     if answer == "absent":
         return Stance(answer, cited, mentioned, absent)
     return Stance(answer, cited, mentioned, absent, *_explained(chosen, answer, rows))
+
+
+def _least(found: Sequence[Instance], chosen: Sentence, table: Mapping[str, Weights]) -> float:
+    """Return how likely *cited* has to be: more where little speaks of a cue, or the chosen sentence of a content."""
+    if chosen.strange(table) >= HALF_FOREIGN:
+        return HALF_FOREIGN_FROM
+    if all(instance.sentence.is_faint for instance in found):
+        return FAINT_FROM if chosen.spans else UNNAMED_FROM
+    return CITED_FROM
 
 
 def _sums(rows: Mapping[str, Weights], features: frozenset[str]) -> tuple[int, int]:
