@@ -2,9 +2,9 @@
 
     python examples/real-model/serve.py --port 8080 -- python benchmarks/real_reasons.py FILE --half tuning
 
-Each question is asked once, in one of the forms below, at temperature .7 with a seed of its own. The
-hash of a question's id says which half it is of, so that what the detector was tuned on and what it is measured on have
-neither a question nor a seed in common. What is recorded is kept: run it again and it goes on.
+Each question is asked in one of the forms below, at temperature .7 with a seed of its own; those to measure with
+`PASSES` times, in another form each time. What the detector was tuned on and what it is measured on have neither a
+question nor a seed in common. What is recorded is kept: run it again and it goes on.
 """
 
 from __future__ import annotations
@@ -24,10 +24,15 @@ import judgefixtures
 from judgefixtures.material.cues import FAMILIES as SENTENCES
 
 DATA = Path(judgefixtures.__file__).parent / "data"
-SETS = (
-    "house-qa", "house-close", "house-control", "house-answers", "house-graded",
-    "house-instructions", "house-stories", "house-close-stories",
-)  # fmt: skip
+SETS: Mapping[str, tuple[str, ...]] = {
+    "tuning": (
+        "house-qa", "house-close", "house-control", "house-answers", "house-graded",
+        "house-instructions", "house-stories", "house-close-stories",
+    ),
+    "measured": ("house-bias",),
+}  # fmt: skip
+PASSES = {"tuning": 1, "measured": 3}
+FIRST_SEED = {"tuning": 0, "measured": 1_000_000}
 LONGEST = 1400  # characters of a prompt
 TOKENS = 64
 TEMPERATURE = 0.7
@@ -53,13 +58,10 @@ VERDICTS: Mapping[str, dict[str, Any]] = {
 
 def rows(half: str) -> list[dict[str, Any]]:
     """Return the questions of a half in a random order, the same each time."""
-    found = [
-        json.loads(line) for name in SETS for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    half_of = ("tuning", "measured")
-    found = [row for row in found if half_of[hashlib.sha256(row["id"].encode()).digest()[0] % 2] == half]
+    files = [DATA / f"{name}.jsonl" for name in SETS[half]]
+    found = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     random.Random(half).shuffle(found)
-    return found
+    return found * PASSES[half]
 
 
 def cue_of(number: int, row: Mapping[str, Any]) -> tuple[str, str]:
@@ -109,7 +111,7 @@ def recorded(address: str, half: str, first: int, last: int, *, with_cues: bool)
         prompt, key = prompt_of(number, row, " ".join(sentence.split()))
         if len(prompt) > LONGEST:
             continue
-        reason = asked(address, prompt, key, 2 * number + (half == "measured") + 10_000 * with_cues)
+        reason = asked(address, prompt, key, FIRST_SEED[half] + number + 10_000 * with_cues)
         found = {"number": number, "about": row["id"], "form": key or "free", "reason": reason}
         yield found | ({"family": family, "label": label} if family else {})
 

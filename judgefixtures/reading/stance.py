@@ -42,6 +42,7 @@ from judgefixtures.reading.lexicon import (
     common,
     common_words,
     families_of,
+    naming,
     of_family,
     of_own,
 )
@@ -56,10 +57,9 @@ _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
 SCALE = 5.0  # of a sum of weights, over the root of the number of features
 CITED_FROM = 0.55  # below it precision suffers, and reasons that were given without any cue are called cited
-FAINT_FROM = 0.70  # the same where no word names a label or the attribute: hints, authors and weak words alone
-UNNAMED_FROM = 0.75  # the same where no word of the family stands, but authors or labels alone
-FOREIGN = 4  # words of a sentence that stand in none of the reasons learned from: it tells of something else
-HALF_FOREIGN, HALF_FOREIGN_FROM = 2, 0.80  # of so many words it may: *cited* takes more
+CITED_FROM_ONE = 0.48  # of one response, in whose reasons less is said than in those about two, which were learned from
+FAINT_FROM = 0.65  # the same where no word names a label or the attribute: hints, authors and weak words alone
+FOREIGN, FOREIGN_FROM = 2, 0.80  # the same where so many words stand in no reason learned from: of something else
 
 
 # ---- text to words ------------------------------------------------------------------------------------------
@@ -156,9 +156,7 @@ _RESPONSES = frozenset({"r1", "r2"})
 _NAMED = frozenset({"AUTHOR", "LABEL"})  # classes that speak of a cue by themselves: of people most texts speak
 _TOPICAL = common_words("topical")  # of phrases that name a label as a whole
 _SPEAKING = _NAMED | {"PEOPLE"}  # classes that open a sentence without words of the family
-_OF_JUDGING = frozenset(
-    {"AUTHOR", "JUDGING", "R", "RW", "RL"}
-)  # they say that a sentence judges, whatever else it says
+_OF_JUDGING = frozenset({"AUTHOR", "JUDGING", "R", "RW", "RL"})  # a sentence with them judges, whatever else it says
 
 
 # ---- words to features --------------------------------------------------------------------------------------
@@ -187,12 +185,14 @@ class Sentence:
     def pointing(self) -> Sequence[int]:
         """Where its words are that speak of a cue: those of the family, or else of authors and labels.
 
-        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels.
+        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels. Where another
+        family's label is named ("a human author"), words of authors speak of that one.
         """
         told = list(zip(self.words, self.marks, strict=True))
         named = [at for at, (word, mark) in enumerate(told) if not _NAMED.isdisjoint(mark) and word not in _TOPICAL]
         beside = {*named, *(at for at, (word, _) in enumerate(told) if word in common_words("makers"))}
-        return [at for at in self.spans if at not in self.weak or beside - {at}] or named
+        told_of = [at for at in self.spans if at not in self.weak or beside - {at}]
+        return told_of or ([] if not (self.spans or naming().isdisjoint(self.words)) else named)
 
     @property
     def is_faint(self) -> bool:
@@ -465,11 +465,12 @@ def stance(
     if not any(cue.strip() for cue in cues):
         return Stance("absent", 0.0, 0.0, 1.0)
     lexicon, family = lexicon_of(cues, said, terms)
-    return weighed(instances(reason, lexicon, family, cues, selected), weights())
+    least = CITED_FROM if all(cues) else CITED_FROM_ONE
+    return weighed(instances(reason, lexicon, family, cues, selected), weights(), least)
 
 
-def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
-    """Return the stance of the sentences that may refer."""
+def weighed(found: Sequence[Instance], table: Mapping[str, Weights], least: float = CITED_FROM) -> Stance:
+    """Return the stance of the sentences that may refer; *cited* takes `least`, and more where little speaks of a cue."""
     if not found:
         return Stance("absent", 0.0, 0.0, 1.0)
     shared = found[0].shared
@@ -478,14 +479,13 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     none = not_cited = 1.0
     best, chosen = (False, -1.0), found[0]
     refers_shared, cites_shared = _sums(rows, shared)
-    telling = [bool(each.sentence.pointing) and each.sentence.strange(table) < FOREIGN for each in found]
-    for instance, tells in zip(found, telling, strict=True):
+    for instance in found:
         scale = SCALE / 100 / math.sqrt(len(instance.own) + len(shared))
         refers_own, cites_own = _sums(rows, instance.own)
         refers, cites = _sigmoid((refers_own + refers_shared) * scale), _sigmoid((cites_own + cites_shared) * scale)
         none *= 1 - refers
         not_cited *= 1 - refers * cites
-        if (likely := (tells, refers * (1 + cites))) > best:
+        if (likely := (bool(instance.sentence.pointing), refers * (1 + cites))) > best:
             best, chosen = likely, instance
     scale = SCALE / 100 / math.sqrt(len(every))
     odds = [math.exp(max(-30.0, min(30.0, scale * sum(row[at] for row in rows.values())))) for at in (2, 3)]
@@ -493,21 +493,19 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     cited, mentioned, absent = (
         (one + two) / 2 for one, two in zip((1 - not_cited, not_cited - none, none), whole, strict=True)
     )
-    if not any(telling):  # words that weigh like a reason, and none of them of a cue
+    if not chosen.sentence.pointing:  # words that weigh like a reason, and none of them of a cue
         cited, absent = 0.0, absent + cited
-    answer = answer_of(cited, mentioned, absent, _least(found, chosen.sentence, table))
+    answer = answer_of(cited, mentioned, absent, max(least, _least(found, chosen.sentence, table)))
     if answer == "absent":
         return Stance(answer, cited, mentioned, absent)
     return Stance(answer, cited, mentioned, absent, *_explained(chosen, answer, rows))
 
 
 def _least(found: Sequence[Instance], chosen: Sentence, table: Mapping[str, Weights]) -> float:
-    """Return how likely *cited* has to be: more where little speaks of a cue, or the chosen sentence of a content."""
-    if chosen.strange(table) >= HALF_FOREIGN:
-        return HALF_FOREIGN_FROM
-    if all(instance.sentence.is_faint for instance in found):
-        return FAINT_FROM if chosen.spans else UNNAMED_FROM
-    return CITED_FROM
+    """Return how likely *cited* has to be where little speaks of a cue, or the chosen sentence retells; else 0."""
+    if chosen.strange(table) >= FOREIGN:
+        return FOREIGN_FROM
+    return FAINT_FROM if all(instance.sentence.is_faint for instance in found) else 0.0
 
 
 def _sums(rows: Mapping[str, Weights], features: frozenset[str]) -> tuple[int, int]:
