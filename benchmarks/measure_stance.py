@@ -27,6 +27,7 @@ from judgefixtures.reading.stance import stance
 DATA = Path(__file__).parent.parent / "tests" / "unit" / "data" / "rationales"
 EARLIER = DATA.parent / "acknowledgment.jsonl"
 PLAIN = DATA.parent / "plain-reasons"
+SMALL = DATA.parent / "small-reasons.jsonl"
 LANGUAGES = DATA.parent / "languages"
 LABELS = ("cited", "mentioned", "absent")
 FAMILIES = ("provenance", "recency", "age", "gender", "ethnicity", "education")
@@ -121,6 +122,11 @@ def plain_reasons() -> list[Plain]:
         for file in sorted(PLAIN.glob("*.jsonl"))
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     ]
+
+
+def small_reasons() -> list[str]:
+    """Return the reasons that a small real model gave without a cue: it strays from what it was asked."""
+    return [json.loads(line)["reason"] for line in SMALL.read_text(encoding="utf-8").splitlines()]
 
 
 def answer(case: Case) -> str:

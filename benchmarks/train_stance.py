@@ -11,13 +11,25 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure_stance import FAMILIES, HELD_BACK, LABELS, Case, Plain, earlier, measured, plain_reasons, reasons, show
+from measure_stance import (
+    FAMILIES,
+    HELD_BACK,
+    LABELS,
+    Case,
+    Plain,
+    earlier,
+    measured,
+    plain_reasons,
+    reasons,
+    show,
+    small_reasons,
+)
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
@@ -32,6 +44,7 @@ L2_SENTENCES, L2_TEXTS = 0.1, 0.3
 EARLIER = 0.5  # weight of a reason that the first detector was written with
 # Weights of a case whose verdict is not told, of one read for cues of another family, of a plain reason for two cues.
 UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 1.5
+SMALL = 0.01  # of a small model's reason: it is read for every family, and more weight finds fewer citations
 OTHER_CUES = {
     "provenance": [("expert", "unknown"), ("human", "llm"), ("llm", "expert"), ("unknown", "human")],
     "recency": [("new", "old"), ("old", "new")],
@@ -73,7 +86,15 @@ def silent(reason: str, selected: int | None, family: str, number: int, weight: 
     return Example(tuple(each.own | each.shared for each in found), LABELS.index("absent"), weight)
 
 
-def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
+def strayed(reason: str) -> Iterator[Example]:
+    """Yield a small model's reason as one that cites no cue, whatever the family and the verdict."""
+    for family in FAMILIES:
+        for number in range(len(OTHER_CUES[family])):
+            yield silent(reason, None, family, number, SMALL)
+            yield silent(reason, 1 + number % 2, family, number, SMALL)
+
+
+def examples(cases: Sequence[Case], without: Sequence[Plain], small: Sequence[str]) -> list[Example]:
     """Return what is learned of cases: each, each without its verdict, and absent ones for cues of two other families.
 
     Of reasons that were given without any cue the same is learned for every family. What cites one attribute is no
@@ -85,6 +106,7 @@ def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
             family = FAMILIES[(FAMILIES.index(case.family) + step + number % 2) % len(FAMILIES)]
             found.append(silent(case.reason, case.selected, family, number, CROSSED))
     found += [example(case, EARLIER) for case in earlier("development")]
+    found += [each for reason in small for each in strayed(reason)]
     found += [
         silent(reason.reason, selected, family, number, UNCUED)
         for reason in without
@@ -235,10 +257,10 @@ def main() -> None:
     options = parser.parse_args()
     cases = [case for case in reasons() if case.author not in HELD_BACK]
     authors = sorted({case.author for case in cases})
-    without = plain_reasons()
+    without, small = plain_reasons(), small_reasons()
     plain_authors = sorted({reason.author for reason in without})
     if options.write:
-        weights = train(examples(cases, without))
+        weights = train(examples(cases, without, small))
         lines = [f"{feature} {' '.join(map(str, row))}\n" for feature, row in sorted(weights.items())]
         made = "# Made by benchmarks/train_stance.py: hundredths of weights for refers, cites, cited, mentioned\n"
         file = Path(judgefixtures.__file__).parent / "data" / "stance.en.txt"
@@ -254,6 +276,7 @@ def main() -> None:
             examples(
                 [case for case in cases if case.author not in inside],
                 [reason for reason in without if reason.author not in apart],
+                small,
             )
         )
         for author in apart:

@@ -82,11 +82,11 @@ class Accuracy:
 OFFLINE: Mapping[str, Accuracy] = MappingProxyType(
     {
         "provenance": Accuracy(88, 79, 135, 133),
-        "recency": Accuracy(85, 77, 131, 126),
-        "age": Accuracy(56, 50, 82, 81),
-        "gender": Accuracy(54, 48, 86, 84),
+        "recency": Accuracy(85, 78, 131, 127),
+        "age": Accuracy(56, 49, 82, 81),
+        "gender": Accuracy(54, 47, 86, 85),
         "ethnicity": Accuracy(58, 52, 79, 77),
-        "education": Accuracy(52, 50, 84, 84),
+        "education": Accuracy(52, 49, 84, 84),
     }
 )
 

@@ -138,6 +138,18 @@ def of_family(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = NO_T
     return _lexicon(found, with_slips=True)
 
 
+@cache
+def naming() -> frozenset[str]:
+    """Return the words by which the sentences of the built-in cues name their labels ("human", "female", "1950")."""
+    found: set[str] = set()
+    for name in BUILT_IN:
+        kinds = of_family(name)
+        for word in re.findall(r"[a-z0-9]+", " ".join(FAMILIES[name].values()).lower()):
+            classes = _classes(kinds, word)
+            found.update([word] if WEAK not in classes and any(kind.startswith(VALUE) for kind in classes) else [])
+    return frozenset(found)
+
+
 @lru_cache(maxsize=64)
 def of_own(labels: tuple[str, str], said: tuple[tuple[str, ...], ...], terms: Terms) -> Lexicon:
     """Return the terms of a user's own family: of both labels' words, their sentences' words (`said`) and `terms`.

@@ -42,6 +42,7 @@ from judgefixtures.reading.lexicon import (
     common,
     common_words,
     families_of,
+    naming,
     of_family,
     of_own,
 )
@@ -56,7 +57,9 @@ _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
 SCALE = 5.0  # of a sum of weights, over the root of the number of features
 CITED_FROM = 0.55  # below it precision suffers, and reasons that were given without any cue are called cited
-FAINT_FROM = 0.70  # the same where no word names a label or the attribute: hints, authors and weak words alone
+CITED_FROM_ONE = 0.48  # of one response, in whose reasons less is said than in those about two, which were learned from
+FAINT_FROM = 0.65  # the same where no word names a label or the attribute: hints, authors and weak words alone
+FOREIGN, FOREIGN_FROM = 2, 0.80  # the same where so many words stand in no reason learned from: of something else
 
 
 # ---- text to words ------------------------------------------------------------------------------------------
@@ -153,6 +156,7 @@ _RESPONSES = frozenset({"r1", "r2"})
 _NAMED = frozenset({"AUTHOR", "LABEL"})  # classes that speak of a cue by themselves: of people most texts speak
 _TOPICAL = common_words("topical")  # of phrases that name a label as a whole
 _SPEAKING = _NAMED | {"PEOPLE"}  # classes that open a sentence without words of the family
+_OF_JUDGING = frozenset({"AUTHOR", "JUDGING", "R", "RW", "RL"})  # a sentence with them judges, whatever else it says
 
 
 # ---- words to features --------------------------------------------------------------------------------------
@@ -181,17 +185,31 @@ class Sentence:
     def pointing(self) -> Sequence[int]:
         """Where its words are that speak of a cue: those of the family, or else of authors and labels.
 
-        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels.
+        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels. Where another
+        family's label is named ("a human author"), words of authors speak of that one.
         """
         told = list(zip(self.words, self.marks, strict=True))
         named = [at for at, (word, mark) in enumerate(told) if not _NAMED.isdisjoint(mark) and word not in _TOPICAL]
         beside = {*named, *(at for at, (word, _) in enumerate(told) if word in common_words("makers"))}
-        return [at for at in self.spans if at not in self.weak or beside - {at}] or named
+        told_of = [at for at in self.spans if at not in self.weak or beside - {at}]
+        return told_of or ([] if not (self.spans or naming().isdisjoint(self.words)) else named)
 
     @property
     def is_faint(self) -> bool:
         """Whether none of its words names a label or the attribute, but such as mostly speak of something else."""
         return all(at in self.weak or self.symbols[at] == HINT for at in self.spans)
+
+    @property
+    def judges(self) -> bool:
+        """Whether it speaks of authors, of its own judging, or of a response by its number."""
+        return any(not _OF_JUDGING.isdisjoint(mark) for mark in self.marks)
+
+    def strange(self, table: Mapping[str, Weights]) -> int:
+        """How many of its words stand in no reason, where it retells what a response is about; 0 where it judges."""
+        if self.judges:
+            return 0
+        told = zip(self.words, self.marks, strict=True)
+        return sum(not mark and word.isalnum() and f"w:{word}" not in table for word, mark in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +261,8 @@ def _read_sentence(shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected:
 
 def instances(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[Instance]:
     """Return the sentences of a reason that may refer to its cues, with their features."""
-    text = [_read_sentence(words, lexicon, cues, selected) for words in sentences(reason)]
+    once = dict.fromkeys(map(tuple, sentences(reason)))  # what a loop says again says nothing more
+    text = [_read_sentence(words, lexicon, cues, selected) for words in once]
     places = [at for at, sentence in enumerate(text) if sentence.may_refer]
     if not places:
         return []
@@ -446,11 +465,12 @@ def stance(
     if not any(cue.strip() for cue in cues):
         return Stance("absent", 0.0, 0.0, 1.0)
     lexicon, family = lexicon_of(cues, said, terms)
-    return weighed(instances(reason, lexicon, family, cues, selected), weights())
+    least = CITED_FROM if all(cues) else CITED_FROM_ONE
+    return weighed(instances(reason, lexicon, family, cues, selected), weights(), least)
 
 
-def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
-    """Return the stance of the sentences that may refer."""
+def weighed(found: Sequence[Instance], table: Mapping[str, Weights], least: float = CITED_FROM) -> Stance:
+    """Return the stance of the sentences that may refer; *cited* takes `least`, and more where little speaks of a cue."""
     if not found:
         return Stance("absent", 0.0, 0.0, 1.0)
     shared = found[0].shared
@@ -475,11 +495,17 @@ def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
     )
     if not chosen.sentence.pointing:  # words that weigh like a reason, and none of them of a cue
         cited, absent = 0.0, absent + cited
-    is_faint = all(instance.sentence.is_faint for instance in found)
-    answer = answer_of(cited, mentioned, absent, FAINT_FROM if is_faint else CITED_FROM)
+    answer = answer_of(cited, mentioned, absent, max(least, _least(found, chosen.sentence, table)))
     if answer == "absent":
         return Stance(answer, cited, mentioned, absent)
     return Stance(answer, cited, mentioned, absent, *_explained(chosen, answer, rows))
+
+
+def _least(found: Sequence[Instance], chosen: Sentence, table: Mapping[str, Weights]) -> float:
+    """Return how likely *cited* has to be where little speaks of a cue, or the chosen sentence retells; else 0."""
+    if chosen.strange(table) >= FOREIGN:
+        return FOREIGN_FROM
+    return FAINT_FROM if all(instance.sentence.is_faint for instance in found) else 0.0
 
 
 def _sums(rows: Mapping[str, Weights], features: frozenset[str]) -> tuple[int, int]:

@@ -358,7 +358,7 @@ def test_the_data_are_as_described() -> None:
 
 
 REAL_FILE = ROOT / "tests" / "unit" / "data" / "real-reasons.jsonl"
-REAL = [json.loads(line)["reason"] for line in REAL_FILE.read_text(encoding="utf-8").splitlines()]
+REAL = [json.loads(line) for line in REAL_FILE.read_text(encoding="utf-8").splitlines()]
 
 # Of authors held back: at least so precise and complete about *cited*, so often right, and so often in each family.
 PLAIN, ADVERSARIAL = frozenset({"q17", "r18"}), frozenset({"f6", "i9", "j10"})
@@ -396,7 +396,7 @@ def test_the_correction_knows_the_measured_errors(held_back: list[tuple[Any, str
 def test_nothing_is_cited_without_a_word_of_a_cue(held_back: list[tuple[Any, str]]) -> None:
     """A citation shows the words that it is read from, whatever the rest of a reason weighs."""
     found = [stance.stance(case.reason, case.cues, case.selected) for case, _ in held_back]
-    every = found + [stance.stance(reason, (cue, "")) for reason in REAL for cue in ("expert", "old", "female")]
+    every = found + [stance.stance(row["reason"], (cue, "")) for row in REAL for cue in ("expert", "old", "female")]
     assert all(each.span for each in every if each.answer == "cited")
 
 
@@ -428,16 +428,55 @@ def test_beside_authors_it_may_be_one(reason: str, cue: str) -> None:
     assert stance.stance(reason, (cue, ""), 1).answer == "cited"
 
 
-def test_a_real_models_reasons_without_a_cue_are_hardly_taken_for_one() -> None:
-    """Of the reasons of SmolLM2-135M-Instruct (Apache-2.0), which was shown no cue: over all labels at most 3.5% are cited.
+REAL_LABELS = [(family, label) for family, labels in sorted(lexicon.BUILT_IN.items()) for label in sorted(labels)]
 
-    It was 7.5% before weak words were known. They stray from their subject, and no weights were learned of them; those
-    that were `read` had a part in the choice of the weak words.
+
+def cited_of(rows: list[dict[str, Any]]) -> dict[str, list[bool]]:
+    """Return by family, for each reason that was not shown it and each of its labels alone, whether it is cited."""
+    found: dict[str, list[bool]] = {family: [] for family in lexicon.BUILT_IN}
+    for row in rows:
+        for family, label in REAL_LABELS:
+            if row.get("family") != family:
+                found[family].append(stance.stance(row["reason"], (label, "")).answer == "cited")
+    return found
+
+
+def test_a_real_models_reasons_without_a_cue_are_hardly_taken_for_one() -> None:
+    """Of the reasons of SmolLM2-135M-Instruct (Apache-2.0), which was shown no cue, at most .5% are cited, over all labels.
+
+    They were recorded by benchmarks/real_reasons.py after what was learned from (small-reasons.jsonl), and read by nobody.
     """
-    assert len(REAL) >= 100
-    labels = [label for family in lexicon.BUILT_IN.values() for label in family]
-    cited = sum(stance.stance(reason, (label, "")).answer == "cited" for reason in REAL for label in labels)
-    assert cited / (len(REAL) * len(labels)) <= 0.035
+    rows = [row for row in REAL if "family" not in row]
+    assert len(rows) >= 200
+    found = [each for said in cited_of(rows).values() for each in said]
+    assert sum(found) / len(found) <= 0.005
+
+
+@pytest.mark.parametrize(
+    ("retold", "judged"),
+    [
+        (
+            "The widow kept her late husband's fiddle in a cedar trunk and hummed waltzes to the goats.",
+            "I believe the widow's fiddle, cedar trunk, waltzes and goats because a woman wrote it.",
+        ),
+        (
+            "Centuries ago the monks brewed ale from barley, honey and heather in copper kettles.",
+            "Its author wrote of monks, barley, heather and kettles centuries ago, so I doubt it.",
+        ),
+    ],
+)
+def test_what_retells_a_response_cites_nothing(retold: str, judged: str) -> None:
+    """A sentence full of words that no reason has is about the content, unless it speaks of authors or of judging."""
+    cues = ("female", "") if "widow" in retold else ("old", "")
+    assert stance.stance(retold, cues).answer != "cited"
+    assert stance.stance(judged, cues).answer == "cited"
+
+
+@pytest.mark.parametrize("reason", ["It was made by a person.", "A person may be of use here.", "It is of that time."])
+def test_what_a_loop_says_again_says_nothing_more(reason: str) -> None:
+    """A sentence that stands there thirty times is read as one."""
+    for cue in ("human", "old"):
+        assert stance.stance(f"{reason} " * 30, (cue, "")) == stance.stance(reason, (cue, ""))
 
 
 @pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))
