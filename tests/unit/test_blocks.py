@@ -61,7 +61,7 @@ NOT_RUN = {
 }
 # Blocks `text` that no command of their page prints.
 SHOWN = {
-    "of scores the control is not recorded": "of recordings by 0.2.0; test_earlier_versions.py",
+    "  of scores the control is not recorded": "of recordings by 0.2.0; test_earlier_versions.py",
     "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
     "words, numbers -> material": "the flow of data; test_structure.py",
     "34 of 34 published": "what `make paper` says; test_paper_tables.py",
