@@ -470,7 +470,7 @@ def stance(
 
 
 def weighed(found: Sequence[Instance], table: Mapping[str, Weights], least: float = CITED_FROM) -> Stance:
-    """Return the stance of the sentences that may refer; *cited* takes `least`, and more where little speaks of a cue."""
+    """Return the stance of the sentences that may refer; *cited* takes `least`, more where little speaks of a cue."""
     if not found:
         return Stance("absent", 0.0, 0.0, 1.0)
     shared = found[0].shared
