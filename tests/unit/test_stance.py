@@ -408,6 +408,8 @@ def test_nothing_is_cited_without_a_word_of_a_cue(held_back: list[tuple[Any, str
         ("The reason is clear: spending time in the day makes you tired, so you sleep.", "old"),
         ("The reasoning behind it is more related to how logic can hold its ground on something so complex.", "expert"),
         ("This answer is inside a wall because the town was built that way to make roads more convenient.", "white"),
+        ("no one can eat a cake on Saturdays", "llm"),
+        ("Negative numbers once seemed absurd, since nobody can hold minus three apples.", "llm"),
     ],
 )
 def test_a_word_that_mostly_speaks_of_something_else_is_no_citation(reason: str, cue: str) -> None:
@@ -428,6 +430,13 @@ def test_beside_authors_it_may_be_one(reason: str, cue: str) -> None:
     assert stance.stance(reason, (cue, ""), 1).answer == "cited"
 
 
+@pytest.mark.parametrize("cue", ["new", "female", "asian", "phd"])
+def test_a_sentence_that_names_another_familys_label_cites_that_one(cue: str) -> None:
+    """Where a human author is named and no word of the family stands, words of authors are none of its cue."""
+    assert stance.stance("The response was written by a human author.", (cue, "")).answer != "cited"
+    assert stance.stance("The response was written by a human author.", ("human", "")).answer == "cited"
+
+
 REAL_LABELS = [(family, label) for family, labels in sorted(lexicon.BUILT_IN.items()) for label in sorted(labels)]
 
 
@@ -444,7 +453,8 @@ def cited_of(rows: list[dict[str, Any]]) -> dict[str, list[bool]]:
 def test_a_real_models_reasons_without_a_cue_are_hardly_taken_for_one() -> None:
     """Of the reasons of SmolLM2-135M-Instruct (Apache-2.0), which was shown no cue, at most .5% are cited, over all labels.
 
-    They were recorded by benchmarks/real_reasons.py after what was learned from (small-reasons.jsonl), and read by nobody.
+    They were recorded by benchmarks/real_reasons.py about other questions than what was learned from (small-reasons.jsonl),
+    and nothing was chosen by them. By family, whatever the label, .64% are.
     """
     rows = [row for row in REAL if "family" not in row]
     assert len(rows) >= 200
