@@ -79,7 +79,11 @@ def test_one_that_is_right_more_often_passes_another_share(swapped: Callable[...
     assert (ran.ret, decision["status"]) == (1, "REJECT")
     assert of_status(decision, "FAIL") == {"pass-rate"}
     assert of_status(decision, "INCONCLUSIVE") == set()
-    assert decision["reasons"] == ["pass rate: difference -0.21, 90% CI [-.284, -.151], 100 examples, margin .10: FAIL"]
+    share, stuck = decision["reasons"]
+    assert share == "pass rate: difference -0.21, 90% CI [-.284, -.151], 100 examples, margin .10: FAIL"
+    # Beside a judge that passes whatever it is shown, labels cannot be compared.
+    assert stuck.startswith("recency-new-old on house-answers: the baseline passed nearly every response in both arms")
+    assert stuck.endswith("there is nothing to be no worse than")
     for said in (ran.said, (ran.folder / "report.md").read_text().replace("\\", "")):
         assert "nothing shows that it is worse, but of the same responses it passes another share" in said
         assert "demonstrably worse" not in said
