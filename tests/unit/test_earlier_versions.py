@@ -12,6 +12,8 @@ import pytest
 from support.project import REPOSITORY, Project, Ran, read_rows, uncontrolled
 from support.server import Asked, Server, serving
 
+pytestmark = pytest.mark.whole  # runs programs
+
 pytest_plugins = ["pytester"]
 
 THEN = Path(__file__).parent / "data" / "version-0.2.0"  # its README says who was asked, and by what

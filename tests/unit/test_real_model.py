@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.whole  # runs programs
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "real-model"
 SCORES = ("--judge", "smollm2-scores", "-k", "recency or human-llm")

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.whole  # runs programs
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "real-model"
 # xllamacpp as serve.py uses it: its server says 503 to the first two questions, as llama.cpp's does while it loads.
 STAND_IN = """
