@@ -102,7 +102,7 @@ SCORED = --judge smollm2-scores -k "recency or human-llm"
 AGAIN = --judge smollm2-scores --judge-pairs 30 --judge-repeats 2 -k repeat
 CHOSEN = --judge smollm2-pairs --judge-pairs 60 -k "(recency or expert-unknown or human-llm or position) and not four_cells"
 GRADED = --judge smollm2-grades -k recency
-SHOWN = { code=$$?; test $$code -le 1 -o $$code -eq 10; }
+SHOWN = { code=$$?; test $$code -le 1 -o $$code -eq 10 || exit $$code; }
 
 # Exit code 1 is expected: a model of 135 million parameters fails its control.
 real-judge: $(SERVED)/.installed  ## a small real model as judge: serves it here, records what is missing, gates (a quarter of an hour)
@@ -115,12 +115,12 @@ real-judge: $(SERVED)/.installed  ## a small real model as judge: serves it here
 # A judge that fails its control is asked nothing else, so that the rest is recorded without one, and first. Each
 # judge has a server of its own, which keeps what it has read.
 real-scores: $(SERVED)/.installed
-	$(SERVE) --uncontrolled -- sh -c '$(ASK) $(SCORED); $(ASK) $(AGAIN)' || $(SHOWN)
+	$(SERVE) --uncontrolled -- sh -c '$(ASK) $(SCORED) || $(SHOWN) && $(ASK) $(AGAIN)' || $(SHOWN)
 	$(SERVE) -- $(ASK) $(SCORED) || $(SHOWN)
 
 real-choices: $(SERVED)/.installed
 	$(SERVE) --uncontrolled -- $(ASK) $(CHOSEN) || $(SHOWN)
-	$(SERVE) -- sh -c '$(ASK) $(CHOSEN); $(ASK) $(GRADED)' || $(SHOWN)
+	$(SERVE) -- sh -c '$(ASK) $(CHOSEN) || $(SHOWN) && $(ASK) $(GRADED)' || $(SHOWN)
 
 # LLAMA_CPP_PYTHON=1 adds the checks of llama-cpp-python's server, which has to be built: a compiler, and ten minutes.
 real-server: $(READY) $(SERVED)/.installed  ## a gate over llama.cpp's own server with a small real model

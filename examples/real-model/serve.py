@@ -121,13 +121,21 @@ def configuration(address: str, uncontrolled: bool) -> Iterator[Path]:
 
     A judge that fails its control is asked nothing else, so that the rest is recorded without one.
     """
-    text = (HERE / "pyproject.toml").read_text(encoding="utf-8").replace(CONFIGURED, address)
+    text = _changed((HERE / "pyproject.toml").read_text(encoding="utf-8"), CONFIGURED, address)
     if uncontrolled:
-        text = text.replace(CONTROL, "control = false")
+        text = _changed(text, CONTROL, "control = false")
     with tempfile.NamedTemporaryFile("w", dir=HERE, prefix=".served-", suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         yield Path(file.name)
+
+
+def _changed(text: str, old: str, new: str) -> str:
+    if old not in text:
+        raise UnservedError(
+            f"{HERE / 'pyproject.toml'} has no {old!r}, in whose place {new!r} would stand: put it back."
+        )
+    return text.replace(old, new)
 
 
 def run(command: list[str]) -> int:

@@ -131,6 +131,21 @@ def test_the_control_can_be_left_out(packages: Path, option: tuple[str, ...], sh
     assert said.strip() == shown, told
 
 
+@pytest.mark.parametrize(
+    ("there", "option"), [("http://127.0.0.1:8080", ()), ("control = {pairs = 20}", ("--uncontrolled",))]
+)
+def test_a_configuration_that_was_changed_is_not_served_as_it_is(
+    packages: Path, there: str, option: tuple[str, ...]
+) -> None:
+    """Where the text is gone that the served copy has another for, nothing is run, and it is said which it was."""
+    config = packages / "pyproject.toml"
+    config.write_text(config.read_text().replace(there, "unused" if "http" in there else ""))
+    done = serve(packages, *option, "--", sys.executable, "-c", "print('ran')", "{config}")
+    said, told = done.communicate(timeout=60)
+    assert (done.returncode, said) == (2, "")
+    assert f"pyproject.toml has no '{there}'" in told
+
+
 def test_two_at_once_do_not_meet(packages: Path) -> None:
     """Each takes a port of its own."""
     with serve(packages) as first, serve(packages) as second:
