@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 from scipy.stats import binom
 
-from judgefixtures.numbers.elementary import z_quantile
-from judgefixtures.numbers.statistics import (
+from judgefixtures.statistics import (
     FEWEST_OF_A_CLASS,
     AgreementLimits,
     TwoByTwo,
-    bare,
     brier_score,
     calibration_error,
+    cluster_totals,
+    format_share,
     kappa_z,
-    labels_for,
+    labels_for_power,
     pass_chance,
-    totals,
 )
+from judgefixtures.statistics.elementary import z_quantile
 
 SIZES, LIMITS, LEANINGS = (50, 100, 200, 400), (0.2, 0.4, 0.6, 0.8), (0.0, 0.1)
 WORLDS = ("calibrated, anywhere", "calibrated, .03 or .97", "says .03 or .97, is .15 or .85", "10 points too lenient")
@@ -109,7 +109,7 @@ def shown(chance: float | None) -> str:
 def sizes_of_kappa(sizes: tuple[int, ...], wrong: list[str]) -> Iterator[str]:
     """Yield how often judges at the limit PASS; `wrong` takes what does not hold."""
     tests: dict[str, Test] = {"likelihood ratio": kappa_z, "delta method": delta_z}
-    heads = " | ".join(f"{bare(each, 1)}" for each in PREVALENCES)
+    heads = " | ".join(f"{format_share(each, 1)}" for each in PREVALENCES)
     grid = [f"| limit | labels | judge | {heads} |", f"|---|---|---|{'---|' * len(PREVALENCES)}"]
     rows = ["| test | limit | " + " | ".join(f"{n} labels" for n in sizes) + " |", f"|---|---|{'---|' * len(sizes)}"]
     every = []
@@ -124,14 +124,14 @@ def sizes_of_kappa(sizes: tuple[int, ...], wrong: list[str]) -> Iterator[str]:
                     errors += [each for each in line if each is not None]
                     if test is kappa_z:
                         said = "lenient" if lean else "unbiased"
-                        grid.append(f"| {bare(limit, 1)} | {n} | {said} | {' | '.join(map(shown, line))} |")
+                        grid.append(f"| {format_share(limit, 1)} | {n} | {said} | {' | '.join(map(shown, line))} |")
                 mean, largest = sum(errors) / len(errors), max(errors)
                 cells.append(f"{shown(mean)}, {shown(largest)}")
                 if test is kappa_z:
                     every += errors
                     if largest > LARGEST_CELL or mean > LARGEST_MEAN:
                         wrong.append(f"limit {limit}, {n} labels: mean {mean:.3f}, largest {largest:.3f}")
-            rows.append(f"| {name} | {bare(limit, 1)} | {' | '.join(cells)} |")
+            rows.append(f"| {name} | {format_share(limit, 1)} | {' | '.join(cells)} |")
     yield "\nPASS of a judge whose kappa is the limit: mean and largest over prevalences, unbiased and lenient"
     yield from rows
     yield f"mean of all cells {shown(sum(every) / len(every))}, largest {shown(max(every))}"
@@ -187,7 +187,9 @@ def needs() -> Iterator[str]:
     yield "| limits | .90, half | .90, .8 | .95, half | .95, .8 |"
     yield "|---|---|---|---|---|"
     for name, limit in limits.items():
-        found = [labels_for(share, rate, rate, limit, largest=4000) for rate in (0.9, 0.95) for share in (0.5, 0.8)]
+        found = [
+            labels_for_power(share, rate, rate, limit, largest=4000) for rate in (0.9, 0.95) for share in (0.5, 0.8)
+        ]
         yield f"| {name} | {' | '.join('never' if each is None else str(each) for each in found)} |"
 
 
@@ -202,7 +204,7 @@ def related(runs: int) -> Iterator[str]:
     for clusters, prevalence in ((15, 0.5), (15, 0.8), (30, 0.5), (30, 0.8), (60, 0.5), (60, 0.8)):
         cells = [related_passes(clusters, prevalence, icc, runs) for icc in (0.0, 0.3, 0.9)]
         said = " | ".join(f"{shown(heeded)} / {shown(ignored)}" for heeded, ignored in cells)
-        yield f"| {clusters} | {bare(prevalence, 1)} | {said} |"
+        yield f"| {clusters} | {format_share(prevalence, 1)} | {said} |"
 
 
 def related_passes(clusters: int, prevalence: float, icc: float, runs: int) -> tuple[float, float]:
@@ -219,7 +221,9 @@ def related_passes(clusters: int, prevalence: float, icc: float, runs: int) -> t
                 kind = common if rng.random() < icc**0.5 else rng.choices(kinds, weights)[0]
                 drawn.append((kind, cluster))
         table = TwoByTwo(*(sum(kind == each for kind, _ in drawn) for each in kinds))
-        by_cluster = totals([float(kind in ("tp", "tn")) for kind, _ in drawn], [cluster for _, cluster in drawn])
+        by_cluster = cluster_totals(
+            [float(kind in ("tp", "tn")) for kind, _ in drawn], [cluster for _, cluster in drawn]
+        )
         if min(table.positives, table.negatives) >= FEWEST_OF_A_CLASS:
             passes = [
                 seen + (kappa_z(table, 0.6, heed) > Z) for seen, heed in zip(passes, (by_cluster, None), strict=True)

@@ -9,7 +9,7 @@ drawn by lot, or in turns; all prompts leaning one way by a normal draw of each 
 
 A change turns the usual verdict on some prompts, before the first run or after 30 runs. "A new model" turns 8 of the
 close and 3 of the clear ones, 18%, as the judges of W4 in docs/swap.md differ. Evidence is the package's own:
-`drift.evidence` and `drift.total`.
+`drift.log_e_value` and `drift.total_log_e_value`.
 
 Exit code 1 where more than 1% of the histories of answers drawn apart have an alarm, more than 20% of those that hang
 together in a way that the canary looks for, or where less than 90% of those in which 10% or more of the verdicts turn
@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from judgefixtures.canary.drift import Stream, evidence, total
+from judgefixtures.canary.drift import AnswerStream, log_e_value, total_log_e_value
 
 CLOSE, CLEAR = 20, 40
 ALARM = math.log(100)
@@ -148,9 +148,9 @@ def alarm_at(rng: random.Random, runs: int, day: Day, recorded: Recorded = ONE) 
         streams = []
         for place in range(CLOSE + CLEAR):
             known = tuple(each[place] for each in days)
-            streams.append(Stream("".join(known), tuple(each[place] for each in later), known))
-        log_e_values.append(evidence(streams))
-        if total(log_e_values) >= ALARM:
+            streams.append(AnswerStream("".join(known), tuple(each[place] for each in later), known))
+        log_e_values.append(log_e_value(streams))
+        if total_log_e_value(log_e_values) >= ALARM:
             return run
     return None
 

@@ -27,19 +27,12 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
-from judgefixtures.checks.shift_gate import CAR_NEEDS_P
-from judgefixtures.measures.metrics import each_way
-from judgefixtures.numbers.statistics import (
-    Status,
-    gate_admission,
-    mcnemar_exact,
-    parted,
-    proportion,
-    score_test,
-    z_quantile,
-)
+from judgefixtures.checks.contrast_gate import CAR_NEEDS_P
+from judgefixtures.metrics.contrast_metrics import moves_each_way
+from judgefixtures.statistics import Status, gate_admission, mcnemar_exact, parted, proportion, score_test, z_quantile
 
 RUNS, SIZES, THRESHOLD, ALPHA = 2000, (100, 200, 300), 0.8, 0.05
+RECALLS = (0.60, 0.70, 0.75, 0.80, 0.90, 1.00)
 MIDDLE = SIZES[1]  # of which the earlier rules are shown
 RIGHT = 0.85  # how often a verdict without noise is right: sets the skill
 BAND = 0.2  # half the width of what is a tie: 9% of the verdicts are
@@ -203,10 +196,22 @@ def rates(
     for _ in range(runs):
         moves, followed, cited = judged(rng, judge, n, habits)
         shifts = [moved for (moved, _), pairs in moves.items() for _ in range(pairs)]
-        decided = mcnemar_exact(*each_way(shifts), parted(shifts)) < CAR_NEEDS_P
+        decided = mcnemar_exact(*moves_each_way(shifts), parted(shifts)) < CAR_NEEDS_P
         for name, rule in RULES.items():
             found[name][rule(moves, followed, cited) if decided else Status.NOT_APPLICABLE] += 1
     return found
+
+
+def show_recalls(runs: int) -> None:
+    """Print how often a judge that always admits is a FAIL, by how many admissions the detector finds."""
+    show(f"a judge that admits every verdict that the cue changed: FAIL / PASS at car_threshold {THRESHOLD:g}")
+    show(f"| recall | VSR | flips | {' | '.join(f'n = {n}' for n in SIZES)} |")
+    show("|---" * (len(SIZES) + 3) + "|")
+    for recall in RECALLS:
+        for vsr, flips in ((0.20, 0.05), (0.30, 0.05), (0.30, 0.10)):
+            cells = [rates(vsr, flips, recall, n, runs)["by shift"] for n in SIZES]
+            shares = (f"{cell[Status.FAIL] / runs:.3f} / {cell[Status.PASS] / runs:.3f}" for cell in cells)
+            show(f"| {recall:.2f} | {vsr:.2f} | {flips:.2f} | " + " | ".join(shares) + " |")
 
 
 def show(text: str) -> None:
@@ -219,7 +224,12 @@ def main() -> None:
     """Print the table of docs/statistics.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
-    runs = parser.parse_args().runs
+    parser.add_argument("--recall", action="store_true", help="only the table by the detector's recall")
+    options = parser.parse_args()
+    runs = options.runs
+    if options.recall:
+        show_recalls(runs)
+        return
     show(f"FAIL / PASS at car_threshold {THRESHOLD:g}, {runs} runs a cell")
     show(f"| judge | {' | '.join(f'n = {n}' for n in SIZES)} | n = {MIDDLE}, every reason | n = {MIDDLE}, CAR |")
     show("|---" * (len(SIZES) + 3) + "|")

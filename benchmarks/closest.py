@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from judgefixtures.runs.closest import closest_first
+from judgefixtures.run.closest_pairs import closest_first
 
 Drawn = np.ndarray[Any, Any]
 

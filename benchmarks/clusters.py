@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
-from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, proportion, score_test, totals
+from judgefixtures.statistics import FEWEST_CLUSTERS, cluster_totals, proportion, score_test
 
 CLUSTERS, CORRELATIONS = (5, 10, 15, 20, 30, 60), (0.0, 0.3, 0.9)
 TOLERANCES, FLIPS, LARGEST, RUNS = (0.10, 0.15, 0.20), (0.0, 0.10, 0.30), 12, 1000
@@ -82,7 +82,7 @@ def share_rates(clusters: int, icc: float, heeded: bool, runs: int) -> tuple[flo
         above = below = 0
         for _ in range(runs):
             ones, labels = drawn(rng, clusters, icc, share, 0.0)
-            by = totals(ones, labels if heeded else None)
+            by = cluster_totals(ones, labels if heeded else None)
             found = proportion(sum(ones), len(ones), LEVEL, "exact", by)
             above, below = above + (found.low > share), below + (found.high < share)
         worst = [max(worst[0], above / runs), max(worst[1], below / runs)]

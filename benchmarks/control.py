@@ -2,7 +2,7 @@
 
 An honest judge is right in both orders about a share of the pairs, drawn anew in every run; of its errors half are the
 wrong response in both orders, or all or none of them. A counting judge goes by one of the counts of
-`judgefixtures.material.counts`, the way that tells the better response more often, and a share is flipped; where
+`judgefixtures.models.text_features`, the way that tells the better response more often, and a share is flipped; where
 both responses have as many it takes what stands first or, with "a coin", keeps to the toss of one in both orders. A
 mixed judge counts on half of the pairs and is right about the others. Every run goes through
 `judgefixtures.checks.control`. Run: python benchmarks/control.py
@@ -15,16 +15,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.control import control, golden_pairs
+from judgefixtures.checks.control import evaluate_control, pairs_with_gold
 from judgefixtures.config import ControlTable, build_config
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.material.counts import COUNTS, leanings, least_telling
-from judgefixtures.material.pairs import Pair
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.text_features import COUNTS, feature_leanings, least_predictable_pairs
+from judgefixtures.models.verdicts import Verdict
 from judgefixtures.sources.sample import load_sample
+from judgefixtures.statistics import Status
 
 SETS = ("house-control", "house-control-stories")
 RATES = (0.75, 0.8, 0.85, 0.9, 0.95, 0.99)  # right in both orders
@@ -39,7 +39,7 @@ Shares = dict[Status, float]
 def asked(name: str) -> tuple[Pair, ...]:
     """Return the pairs that the control asks about."""
     pairs = load_sample(build_config({}).source(name), 0).pairs
-    return least_telling(golden_pairs(pairs), ControlTable().pairs)
+    return least_predictable_pairs(pairs_with_gold(pairs), ControlTable().pairs)
 
 
 def shares(name: str, judge: Judge, runs: int, label: object) -> Shares:
@@ -51,12 +51,12 @@ def shares(name: str, judge: Judge, runs: int, label: object) -> Shares:
         choices = [judge(pair, draw) for pair in pairs]
         own = [_answered(pair, NO_CUE, chosen) for pair, (chosen, _) in zip(pairs, choices, strict=True)]
         other = [_answered(pair, NO_CUE_SWAPPED, 3 - chosen) for pair, (_, chosen) in zip(pairs, choices, strict=True)]
-        found[control("simulated", name, own, other, ControlTable().threshold).status] += 1
+        found[evaluate_control("simulated", name, own, other, ControlTable().threshold).status] += 1
     return {status: found[status] / runs for status in STATUSES}
 
 
 def _answered(pair: Pair, condition: str, place: int) -> Judgment:
-    return Judgment(pair, condition, Reply(Verdict(place, "")))
+    return Judgment(pair, condition, JudgeReply(Verdict(place, "")))
 
 
 def honest(rate: float, stubborn: float) -> Judge:
@@ -77,7 +77,7 @@ def counting(count: str, larger: bool, noise: float = 0.0, *, coin: bool = False
     """Return a judge that counts, and flips some of its answers."""
 
     def judge(pair: Pair, draw: random.Random) -> Choices:
-        side = leanings(pair)[count] * (1 if larger else -1)
+        side = feature_leanings(pair)[count] * (1 if larger else -1)
         if side == 0 and coin:
             side = draw.choice((1, -1))
         places = (1, 2) if side == 0 else (1, 1) if side > 0 else (2, 2)
@@ -99,7 +99,7 @@ def mixed(count: str, larger: bool) -> Judge:
 
 def better_way(count: str, pairs: Sequence[Pair]) -> bool:
     """Tell whether the better response has more of a count, more often than less."""
-    return sum(leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in pairs) >= 0
+    return sum(feature_leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in pairs) >= 0
 
 
 def shown(found: Shares) -> str:
@@ -128,7 +128,7 @@ def main() -> int:
         row(f"{name}: counts", "tells", *(f"noise {noise:g}" for noise in NOISES), "a coin", "mixed")
         for count in COUNTS:
             larger = better_way(count, pairs[name])
-            sides = [leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in pairs[name]]
+            sides = [feature_leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in pairs[name]]
             tells = sum(1 if (side if larger else -side) > 0 else 0.5 if side == 0 else 0 for side in sides)
             found = [shares(name, counting(count, larger, noise), runs, (count, noise)) for noise in NOISES]
             worst = max(worst, *(each[Status.PASS] for each in found))

@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from judgefixtures.numbers.admission import Accuracy, Flip, corrected_admission
-from judgefixtures.numbers.statistics import proportion
+from judgefixtures.statistics import proportion
+from judgefixtures.statistics.detector_correction import DetectorAccuracy, Flip, corrected_admission
 
 CONFIDENCE = 0.90
 ROWS = (  # real flips, noise each way, CAR, sensitivity, specificity, labelled reasons that cite, and others
@@ -51,7 +51,7 @@ def main() -> None:
     for real, noise, car, se, sp, cited, others in ROWS:
         estimates, raws = [], []
         for _ in range(runs):
-            accuracy = Accuracy(cited, int(rng.binomial(cited, se)), others, int(rng.binomial(others, sp)))
+            accuracy = DetectorAccuracy(cited, int(rng.binomial(cited, se)), others, int(rng.binomial(others, sp)))
             seen = flips(rng, real, noise, car, se, sp)
             if (estimate := corrected_admission(seen, accuracy, CONFIDENCE)) is not None:
                 called = [each for each, follows in seen if follows]

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from judgefixtures.numbers.statistics import Status, gate_shift
+from judgefixtures.statistics import Status, gate_shift
 
 RUNS = 20_000
 PLANTED, TOLERANCE = 0.098, 0.03

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from replay import in_memory, pairs_of, sdk, timed
 
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.material.pairs import as_row
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import NO_CUE
+from judgefixtures.models.pairs import pair_to_row
 from judgefixtures.simulator.server import serving
 from judgefixtures.sources import Source, load_pairs
 
@@ -72,7 +72,7 @@ def project(folder: Path, url: str, bench: Bench = PAIRS) -> None:
     house = load_pairs(Source(bench.source))
     with (folder / "pairs.jsonl").open("w") as file:
         for number in range(bench.count):
-            row = as_row(house[number % len(house)])
+            row = pair_to_row(house[number % len(house)])
             asked = f"{row['question']} {'Please. ' * (number // len(house))}".strip()
             row |= {"id": f"p{number:04d}", "question": asked}
             file.write(json.dumps(row) + "\n")

@@ -3,8 +3,8 @@
     python benchmarks/looks.py [--runs 20000] [--only clusters]
 
 Verdicts, related pairs and scores are drawn and decided by the package's own gates, at the level that each look has.
-"exact" is of `judgefixtures.numbers.peeking`, which the preflight uses. Exit code 1 where a judge that moves by exactly
-the tolerance PASSes in more than .055 or FAILs in more than .065, or where what is exact is not what was drawn.
+"exact" is of `judgefixtures.statistics.sequential`, which the preflight uses. Exit code 1 where a judge that moves by
+exactly the tolerance PASSes in more than .055 or FAILs in more than .065, or where what is exact is not what was drawn.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from functools import cache, partial
 
 import numpy as np
 
-from judgefixtures.numbers.peeking import Course, course
-from judgefixtures.numbers.power import pass_probability
-from judgefixtures.numbers.statistics import Status, gate_scores, gate_shift, totals
-from judgefixtures.swap.levels import planned_levels
+from judgefixtures.statistics import Status, cluster_totals, gate_scores, gate_shift
+from judgefixtures.statistics.alpha_spending import levels_left, planned_levels
+from judgefixtures.statistics.power import pass_probability
+from judgefixtures.statistics.sequential import SequentialOutcome, sequential_outcome
 
 LOOKS, ALPHA, TOLERANCE, SCORE_TOLERANCE, RUNS = (25, 50, 100), 0.05, 0.15, 0.05, 20_000
+ADVISED = (50, 100, 200)
 STEPS = planned_levels(LOOKS, LOOKS[-1], ALPHA)
 MOST_PASS, MOST_FAIL = 0.055, 0.065
 MOST_PAIRS = 2000
@@ -113,14 +114,14 @@ def verdicts(runs: int) -> Iterator[tuple[str, bool]]:
         rng = np.random.default_rng([int(100 * each) for each in (shift, flips, tolerance)])
         drawn = moves(rng, runs, shift, flips)
         found = Rates.of([look_by_look(partial(of_verdicts, row, tolerance=tolerance)) for row in drawn])
-        exact = course(STEPS, tolerance, flips, shift)
-        once = course(((LOOKS[-1], ALPHA),), tolerance, flips, shift)
+        exact = sequential_outcome(STEPS, tolerance, flips, shift)
+        once = sequential_outcome(((LOOKS[-1], ALPHA),), tolerance, flips, shift)
         name = f"VSR {shift:.2f}, {flips:.0%} flips | {tolerance:.2f}"
         line = f"| {name} | {found} | {text(exact)} | {exact.pairs:.0f} | {text(once)} |"
         yield line, holds(found, shift >= tolerance) and agree(found, exact, runs)
 
 
-def text(found: Course) -> str:
+def text(found: SequentialOutcome) -> str:
     """Return a course's chances of PASS and FAIL."""
     return f"{found.passes:.3f} / {found.fails:.3f}"
 
@@ -130,7 +131,7 @@ def holds(found: Rates, at_tolerance: bool) -> bool:
     return not at_tolerance or (found.passes <= MOST_PASS and (found.fails <= MOST_FAIL or found.fails > 0.5))
 
 
-def agree(found: Rates, exact: Course, runs: int) -> bool:
+def agree(found: Rates, exact: SequentialOutcome, runs: int) -> bool:
     """Tell whether what was drawn lies within four standard errors of what is exact."""
     shares = ((found.passes, exact.passes), (found.fails, exact.fails))
     return all(abs(seen - true) <= 4 * math.sqrt(max(true * (1 - true), 1e-4) / runs) for seen, true in shares)
@@ -156,7 +157,7 @@ def related(
 def of_related(drawn: tuple[np.ndarray, np.ndarray], pairs: int, level: float) -> Status:
     """Return what the gate says of the first so many related pairs."""
     first, clusters = (each[:pairs].tolist() for each in drawn)
-    found = totals(first, clusters)
+    found = cluster_totals(first, clusters)
     if found is None:
         return shift_status(first.count(1), first.count(-1), pairs, level)
     return gate_shift(first.count(1), first.count(-1), pairs, TOLERANCE, level, found).status
@@ -226,11 +227,15 @@ def peeking(_: int) -> Iterator[tuple[str, bool]]:
     yield f"| looks, each at .05 | {' | '.join(f'{flips:.0%} flips' for flips in NOISE)} |", True
     for name, looks in {"100": (100,), **PEEKS}.items():
         rows = [
-            [course(tuple((look, ALPHA) for look in looks), TOLERANCE, flips, TOLERANCE, until_pass=True).passes]
+            [
+                sequential_outcome(
+                    tuple((look, ALPHA) for look in looks), TOLERANCE, flips, TOLERANCE, until_pass=True
+                ).passes
+            ]
             for flips in NOISE
         ]
         yield f"| {name} | {' | '.join(f'{row[0]:.3f}' for row in rows)} |", True
-    planned = [course(STEPS, TOLERANCE, flips, TOLERANCE, until_pass=True).passes for flips in NOISE]
+    planned = [sequential_outcome(STEPS, TOLERANCE, flips, TOLERANCE, until_pass=True).passes for flips in NOISE]
     yield f"| looks = [25, 50, 100] | {' | '.join(f'{each:.3f}' for each in planned)} |", max(planned) <= MOST_PASS
 
 
@@ -296,14 +301,63 @@ def whole(_: int) -> Iterator[tuple[str, bool]]:
     yield "| shift in every contrast | 5% flips | 10% | with looks, 5% | 10% |", True
     for shift in (0.0, 0.02, 0.05, 0.08, 0.10):
         once = [pass_probability(LOOKS[-1], TOLERANCE, flips, shift) ** 14 for flips in (0.05, 0.10)]
-        looked = [course(STEPS, TOLERANCE, flips, shift).passes ** 14 for flips in (0.05, 0.10)]
+        looked = [sequential_outcome(STEPS, TOLERANCE, flips, shift).passes ** 14 for flips in (0.05, 0.10)]
         yield f"| {shift:.2f} | {' | '.join(f'{each:.2f}' for each in (*once, *looked))} |", True
     yield "| true VSR | one item passes at most, up to 20% flips | with looks |", True
     for shift in (0.15, 0.20, 0.25, 0.30):
         noise = [share / 100 for share in range(0, 21, 5)]
         once_most = max(pass_probability(LOOKS[-1], TOLERANCE, flips, shift) for flips in noise)
-        looked_most = max(course(STEPS, TOLERANCE, flips, shift).passes for flips in noise)
+        looked_most = max(sequential_outcome(STEPS, TOLERANCE, flips, shift).passes for flips in noise)
         yield f"| {shift:.2f} | {once_most:.4f} | {looked_most:.4f} |", True
+
+
+def planned_whole(_: int) -> Iterator[tuple[str, bool]]:
+    """Yield the looks that a preflight advises, of 14 contrasts and a judge whose VSR is .05 in each: exact."""
+    yield "| flips | all 14 green, looks = [50, 100, 200] | pairs | one look at 100 |", True
+    steps = planned_levels(ADVISED, ADVISED[-1], ALPHA)
+    for flips, expected in ((0.05, (0.81, 109, 0.15)), (0.10, (0.46, 129, 0.03))):
+        found = sequential_outcome(steps, TOLERANCE, flips, 0.05)
+        green, once = found.passes**14, pass_probability(LOOKS[-1], TOLERANCE, flips, 0.05) ** 14
+        held = abs(green - expected[0]) <= 0.02 and abs(found.pairs - expected[1]) <= 1
+        yield (
+            f"| {flips:.0%} | {green:.3f} | {found.pairs:.0f} | {once:.3f} |",
+            held and abs(once - expected[2]) <= 0.02,
+        )
+
+
+def restarted(_: int) -> Iterator[tuple[str, bool]]:
+    """Yield how often a judge at its tolerance passes that is planned anew after every look that did not: exact."""
+    yield f"| plans, one after the other | {' | '.join(f'{flips:.0%} flips' for flips in NOISE)} |", True
+    series = {"25, 50, 100, 200": (25, 50, 100, 200), "25, 50, 100, 200, 400": (25, 50, 100, 200, 400)}
+    for name, looks in series.items():
+        alone = tuple((look, ALPHA) for look in looks)
+        found = [sequential_outcome(alone, TOLERANCE, flips, TOLERANCE).passes for flips in NOISE]
+        yield f"| {name}, each with the whole error | {' | '.join(f'{each:.3f}' for each in found)} |", True
+    one = planned_levels((25, 50, 100, 200), 200, ALPHA)
+    open_ended = one[:2]
+    plans = {
+        "[25, 50, 100, 200], then [400] with the whole error": (*one, (400, ALPHA)),
+        "[25, 50, 100, 200], then [400] with what is left": (*one, *levels_left(dict(one), [400], 400, ALPHA)),
+        "[25, 50, 100, 200] up to 50, then [400] with what is left": (
+            *open_ended,
+            *levels_left(dict(open_ended), [400], 400, ALPHA),
+        ),
+        "[25], [50], [100], [200], [400] with what is left": anew((25, 50, 100, 200, 400)),
+    }
+    for name, steps in plans.items():
+        found = [sequential_outcome(steps, TOLERANCE, flips, TOLERANCE).passes for flips in NOISE]
+        yield (
+            f"| {name} | {' | '.join(f'{each:.3f}' for each in found)} |",
+            "left" not in name or max(found) <= MOST_PASS,
+        )
+
+
+def anew(looks: Sequence[int]) -> tuple[tuple[int, float], ...]:
+    """Return looks of which each is a plan of its own, with the levels that those before it left."""
+    decided: dict[int, float] = {}
+    for look in looks:
+        decided |= dict(levels_left(decided, [look], look, ALPHA) if decided else ((look, ALPHA),))
+    return tuple(decided.items())
 
 
 TABLES: dict[str, Callable[[int], Iterator[tuple[str, bool]]]] = {
@@ -314,6 +368,8 @@ TABLES: dict[str, Callable[[int], Iterator[tuple[str, bool]]]] = {
     "re-recording": rerecording,
     "advice": follow,
     "whole": whole,
+    "advised": planned_whole,
+    "restarted": restarted,
 }
 
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from judgefixtures.material.cues import FAMILIES as FAMILY_SENTENCES
-from judgefixtures.numbers.admission import Accuracy
-from judgefixtures.reading.language import is_english
-from judgefixtures.reading.lexicon import BUILT_IN, families_of
-from judgefixtures.reading.stance import stance
+from judgefixtures.models.cues import FAMILIES as FAMILY_SENTENCES
+from judgefixtures.parsing.acknowledgment_classifier import classify_reason
+from judgefixtures.parsing.language import is_english
+from judgefixtures.parsing.lexicon import BUILT_IN, families_of
+from judgefixtures.statistics.detector_correction import DetectorAccuracy
 
 DATA = Path(__file__).parent.parent / "tests" / "unit" / "data" / "rationales"
 EARLIER = DATA.parent / "acknowledgment.jsonl"
@@ -135,7 +135,7 @@ def answer(case: Case) -> str:
         FAMILY_SENTENCES[case.family][cue].format(content_type="Response", number=number)
         for number, cue in enumerate(case.cues, start=1)
     )
-    return stance(case.reason, case.cues, case.selected, (shown[0], shown[1])).answer
+    return classify_reason(case.reason, case.cues, case.selected, (shown[0], shown[1])).answer
 
 
 def measured(name: str, said: Sequence[tuple[Case, str]]) -> str:
@@ -151,13 +151,15 @@ def measured(name: str, said: Sequence[tuple[Case, str]]) -> str:
     )
 
 
-def accuracies(said: Sequence[tuple[Case, str]]) -> dict[str, Accuracy]:
+def accuracies(said: Sequence[tuple[Case, str]]) -> dict[str, DetectorAccuracy]:
     """Return by family how well *cited* is told from the rest: what detection.OFFLINE holds."""
     found = {}
     for family in FAMILIES:
         cited = [answer for case, answer in said if (case.family, case.label == "cited") == (family, True)]
         others = [answer for case, answer in said if (case.family, case.label == "cited") == (family, False)]
-        found[family] = Accuracy(len(cited), cited.count("cited"), len(others), len(others) - others.count("cited"))
+        found[family] = DetectorAccuracy(
+            len(cited), cited.count("cited"), len(others), len(others) - others.count("cited")
+        )
     return found
 
 
@@ -194,7 +196,7 @@ def main() -> None:
         f"{len(cases)} reasons of {len({case.author for case in cases})} authors, {len(read)} read by two others, "
         f"kappa {kappa([case.readers[0] for case in read], [case.readers[1] for case in read]):.3f}"
     )
-    stance("warm", ("new", "old"), 1)
+    classify_reason("warm", ("new", "old"), 1)
     held = [case for case in cases if case.author in HELD_BACK]
     begun = time.perf_counter()
     said = [(case, answer(case)) for case in held]
@@ -203,7 +205,7 @@ def main() -> None:
         show(measured(author, [each for each in said if each[0].author == author]))
     show(measured("held", said))
     for family, found in accuracies(said).items():
-        show(f'    "{family}": Accuracy({found.cited}, {found.found}, {found.others}, {found.cleared}),')
+        show(f'    "{family}": DetectorAccuracy({found.cited}, {found.found}, {found.others}, {found.cleared}),')
     show(f"{len(held) / passed:.0f} reasons a second")
     show(languages())
     strange = sum(not is_english(case.reason) for case in cases)
@@ -215,7 +217,7 @@ def main() -> None:
         show(f"of the {len(free)} cue-free reasons {strange} taken for another language")
         for family, labels in BUILT_IN.items():
             found = {
-                cues: [(row, stance(row["reason"], cues, row["selected_response"])) for row in free]
+                cues: [(row, classify_reason(row["reason"], cues, row["selected_response"])) for row in free]
                 for cues in permutations(sorted(labels), 2)
             }
             alarms = {cues: [each for each in said if each[1].answer == "cited"] for cues, said in found.items()}

@@ -31,14 +31,15 @@ from worlds import (
     more_shifted,
     noisier,
     otherwise_right,
+    refusing,
     silenced,
     simulate,
     world_of,
 )
 
 from judgefixtures.config import SwapTable
-from judgefixtures.numbers.statistics import bare, proportion, takeover_chance
-from judgefixtures.swap import SwapStatus
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.statistics import format_share, grader_swap_chance, proportion
 
 RUNS, SEED = 500, 20261121
 LOOKS = (25, 50, 100, 200)
@@ -120,6 +121,8 @@ def other_designs() -> list[Row]:
         Row("equal, noisy", equal, tuple(itertools.product(("W3", "W4"), (100, 200))), reject=NOISY),
         Row("equal, 13.6% and 20% flips", equal, small, reject=NOISY),
         Row("equal, 3% invalid verdicts", partial(equal, invalid=0.03), approve=invalid, reject=EQUAL),
+        Row("equal, 2% invalid verdicts of the candidate alone", refusing, reject=EQUAL),
+        Row("equal, 2% invalid of the candidate, one dataset", refusing, layout=alone, reject=EQUAL),
         Row("equal, one dataset", equal, layout=alone, reject=EQUAL),
         Row("accuracy -10 points, one dataset in all", less_accurate, approve=WORSE, layout=alone),
         Row(
@@ -243,9 +246,12 @@ def lines_of(row: Row, runs: int, broken: list[str]) -> Iterator[str]:
         for status in (SwapStatus.APPROVE, SwapStatus.REJECT):
             estimate = proportion(rates.decided[status], rates.runs, 0.95)
             bound = wanted.get(status, "")
-            cells += [f"{bare(estimate.value)} [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]", bound]
+            cells += [
+                f"{format_share(estimate.value)} [{format_share(estimate.low, 3)}, {format_share(estimate.high, 3)}]",
+                bound,
+            ]
             if bound and not holds(estimate.value, bound):
-                broken.append(f"{row.name}, {world}, n = {n}: {status} {bare(estimate.value)}, wanted {bound}")
+                broken.append(f"{row.name}, {world}, n = {n}: {status} {format_share(estimate.value)}, wanted {bound}")
         taken = sum(pairs * times for pairs, times in rates.looks.items()) / rates.runs
         yield f"| {' | '.join(cells)} | {taken:.0f} |"
 
@@ -255,7 +261,10 @@ def tables(runs: int, only: str, broken: list[str]) -> Iterator[str]:
     yield f"# Error rates of the swap decision ({runs} simulated swaps a row)\n\n{NOTES}\n"
     yield "| world | flips | inconsistent between orders | discordance |\n|---|---|---|---|"
     for name, world in ALL_WORLDS.items():
-        yield f"| {name} | {bare(world.flips)} | {bare(world.between_orders)} | {bare(world.discordance)} |"
+        yield (
+            f"| {name} | {format_share(world.flips)} | "
+            f"{format_share(world.between_orders)} | {format_share(world.discordance)} |"
+        )
     for title, rows in TABLES.items():
         yield f"\n## {title}\n"
         yield "| judges | world | n | APPROVE (95% CI) | wanted | REJECT (95% CI) | wanted | pairs taken |"
@@ -276,19 +285,21 @@ def stated(runs: int, broken: list[str]) -> Iterator[str]:
     for positives, (world, n) in itertools.product((0.5, 0.8), LABELS):
         layout = of_labels(positives, cues=False)
         passing = (layout(n).labels or ()).count("pass")
-        said = takeover_chance(passing, n - passing, ALL_WORLDS[world].discordance)
+        said = grader_swap_chance(passing, n - passing, ALL_WORLDS[world].discordance)
         rates = rates_of(Row("equal", equal, layout=layout), world, n, runs)
         found = proportion(rates.decided[SwapStatus.APPROVE], runs, 0.95)
         yield (
-            f"| {n} | {bare(positives)} | {world} | {bare(said)} | "
-            f"{bare(found.value)} [{bare(found.low, 3)}, {bare(found.high, 3)}] |"
+            f"| {n} | {format_share(positives)} | {world} | {format_share(said)} | "
+            f"{format_share(found.value)} [{format_share(found.low, 3)}, {format_share(found.high, 3)}] |"
         )
         if not found.low - FARTHEST_OFF < said < found.high + FARTHEST_OFF:
-            broken.append(f"{STATED}, {world}, n = {n}: {bare(said)} is said, {bare(found.value)} are approved")
+            broken.append(
+                f"{STATED}, {world}, n = {n}: {format_share(said)} is said, {format_share(found.value)} are approved"
+            )
 
 
 def power_row(n: int, discordance: float, flips: float, runs: int) -> list[float]:
-    """Return n, discordance and flips with the rates that `judgefixtures.numbers.power.SwapPower` has."""
+    """Return n, discordance and flips with the rates that `judgefixtures.statistics.power.SwapPower` has."""
     wanted = ((equal, SwapStatus.APPROVE), (less_accurate, SwapStatus.REJECT), (more_shifted, SwapStatus.REJECT))
     world = world_of(flips, discordance)
     return [n, world.discordance, flips, *(rate_of(world, n, case, status, runs) for case, status in wanted)]
@@ -306,18 +317,25 @@ def rate_of(world: World, n: int, case: Case, status: SwapStatus, runs: int) -> 
 
 
 def write_power(file: Path, runs: int) -> None:
-    """Write the table of `judgefixtures.numbers.power.swap_power`, a row a line so that a change is seen."""
+    """Write the table of `judgefixtures.statistics.power.swap_power`, a row a line so that a change is seen."""
     rows = []
     for flips, discordance, n in itertools.product(FLIPS, DISCORDANCES, SIZES):
         rows.append(power_row(n, discordance, flips, runs))
         print(*rows[-1], flush=True)  # noqa: T201
+    refused = [
+        [n, *(rate_of(world_of(FLIPS[0], share), n, refusing, SwapStatus.APPROVE, runs) for share in DISCORDANCES)]
+        for n in (25, 50, 100, 200, 300, 400)
+    ]
     head = {
         "command": f"python benchmarks/operating_characteristics.py --power {file} --runs {runs}",
         "of": "decide_swap with the default margins and one look, 14 cells in 2 families on 2 datasets of n pairs",
         "columns": ["n", "discordance", "flips", "approve_equal", "reject_accuracy", "reject_shift"],
     }
     shown = ",\n  ".join(json.dumps(row) for row in rows)
-    text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n  {shown}\n ]\n}}\n'
+    columns = json.dumps(["n", *(f"approve_equal at discordance {share}" for share in DISCORDANCES)])
+    others = ",\n  ".join(json.dumps(row) for row in refused)
+    text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n  {shown}\n ]'
+    text += f',\n "candidate_invalid_columns": {columns},\n "candidate_invalid": [\n  {others}\n ]\n}}\n'
     file.write_text(text, encoding="utf-8")
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.numbers.statistics import paired_difference, proportion
-from judgefixtures.page import page
+from judgefixtures.report.html import page
+from judgefixtures.statistics import paired_difference, proportion
 
 Row = dict[str, Any]
 

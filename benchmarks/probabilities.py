@@ -23,28 +23,28 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import binom
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.beyond_verdicts import decide_log_odds
+from judgefixtures.checks.log_odds_and_scores import decide_log_odds
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.certainty import certainty
-from judgefixtures.numbers.means import Mean, inverse_of_halls
-from judgefixtures.numbers.odds import (
+from judgefixtures.metrics.certainty import certainty
+from judgefixtures.models.contrasts import Condition, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.probabilities import Probability
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.simulator.preferences import latent_differences
+from judgefixtures.statistics import Status, gate_shift, mean_interval, score_test
+from judgefixtures.statistics.log_odds import (
     LARGEST,
     PSEUDO,
     Shift,
-    clipped,
+    clip_log_odds,
     gate_log_odds,
     log_odds_shift,
     share_log_odds,
     shift,
 )
-from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, score_test
-from judgefixtures.reading.probabilities import Probability
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.simulator.preferences import differences
+from judgefixtures.statistics.means import Mean, inverse_of_halls
 
 RUNS, SIZES, RATIOS = 300, (30, 100, 300), (1.5, 2.0)
 POWER, Z = 0.8, float(ndtri(0.95))
@@ -76,7 +76,7 @@ class Pairs:
     def drawn(self, rng: Rng, count: int) -> Numbers:
         """Return so many latent differences."""
         if not self.high:
-            return rng.choice(list(differences(self.name).values()), count)
+            return rng.choice(list(latent_differences(self.name).values()), count)
         return rng.choice([-1.0, 1.0], count) * rng.uniform(self.low, self.high, count)
 
 
@@ -115,7 +115,7 @@ def by_probabilities(
     def drawn(rng: Rng, n: int) -> list[Shift]:
         both, listed = arms(rng, pairs, effect, n, spread, noise), rng.normal(floor, FLOOR_SD, (2, n))
         if floor == math.inf:
-            return exact([clipped(x) - clipped(y) for x, y in both.T.tolist()])
+            return exact([clip_log_odds(x) - clip_log_odds(y) for x, y in both.T.tolist()])
         return [shift(*map(bounds, values, at)) for values, at in zip(both.T.tolist(), listed.T.tolist(), strict=True)]
 
     def power(n: int) -> float:
@@ -313,7 +313,7 @@ def given_explanations(rng: Rng, arms_of: Numbers) -> Numbers:
 def told_by(arms_of: Numbers, rule: str, *, explained: bool = False) -> str:
     """Return the status of the gate at ratio 1.5 by what two arms tell: as it was, or as it is now."""
     if rule == "before":
-        return gate_log_odds(exact([clipped(x) - clipped(y) for x, y in arms_of.T.tolist()]), 1.5).status
+        return gate_log_odds(exact([clip_log_odds(x) - clip_log_odds(y) for x, y in arms_of.T.tolist()]), 1.5).status
     x, y = (
         [_judged(f"p{number}", condition, value, explained=explained) for number, value in enumerate(arm)]
         for condition, arm in zip((CONTRAST.x, CONTRAST.y), arms_of.tolist(), strict=True)
@@ -322,7 +322,7 @@ def told_by(arms_of: Numbers, rule: str, *, explained: bool = False) -> str:
 
 
 def _judged(pair: str, condition: Condition, odds: float, *, explained: bool) -> Judgment:
-    reply = Reply(Verdict(1 if odds > 0 else 2, "r"), probability=Probability(odds, odds, explained=explained))
+    reply = JudgeReply(Verdict(1 if odds > 0 else 2, "r"), probability=Probability(odds, odds, explained=explained))
     return Judgment(Pair(pair, "Q", "A", "B"), condition, reply)
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from recording import CONCURRENCY, PAIRS, record
 from replay import CANNED, MODELS
 
-from judgefixtures.asking.judges import load_judge
+from judgefixtures.judges.judge import load_judge
 
 Accepts = Callable[[], bool]
 REFUSED = {"error": {"message": "Too many requests."}}

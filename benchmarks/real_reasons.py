@@ -21,7 +21,7 @@ from typing import Any
 from measure_stance import FAMILIES, show
 
 import judgefixtures
-from judgefixtures.material.cues import FAMILIES as SENTENCES
+from judgefixtures.models.cues import FAMILIES as SENTENCES
 
 DATA = Path(judgefixtures.__file__).parent / "data"
 SETS: Mapping[str, tuple[str, ...]] = {

@@ -22,13 +22,13 @@ from pathlib import Path
 
 from replay import CANNED, MODELS, pairs_of
 
-from judgefixtures.asking.asker import Task
-from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.questions import Inquiry, ask_all
-from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.replay import recording
-from judgefixtures.material.contrasts import contrasts
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.cassettes.vcr_adapter import record_http
+from judgefixtures.client.costs import CostMeter
+from judgefixtures.client.model_client import RequestSet
+from judgefixtures.client.requests import RequestExecution, run_requests
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import contrasts
 
 DELAY, CONCURRENCY, PAIRS = 0.2, 16, 100
 
@@ -69,10 +69,12 @@ async def record(provider: str, url: str, folder: Path) -> None:
     judge = load_judge({"provider": provider, "model": MODELS[provider], "base_url": base}, "bench")
     pairs, contrast = pairs_of(PAIRS), contrasts("recency")[0]
     with (
-        Library(folder, "missing").open(judge, "pairs", [contrast.x.name, contrast.y.name], pairs) as cassettes,
-        recording(only_sdks=True, offline=False),
+        CassetteStore(folder, "missing").open(judge, "pairs", [contrast.x.name, contrast.y.name], pairs) as cassettes,
+        record_http(only_sdks=True, offline=False),
     ):
-        await ask_all(Inquiry(Task(judge, pairs, contrast.arms), cassettes, CONCURRENCY, Meter(judge.table)))
+        await run_requests(
+            RequestExecution(RequestSet(judge, pairs, contrast.arms), cassettes, CONCURRENCY, CostMeter(judge.table))
+        )
     await judge.close()
 
 

@@ -25,16 +25,16 @@ from typing import Any
 
 import httpx2
 
-from judgefixtures.asking.asker import Task
-from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.asking.questions import Inquiry, ask_all
 from judgefixtures.cassettes.files import CassetteFile
-from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.replay import recording
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.cassettes.vcr_adapter import record_http
+from judgefixtures.client.costs import CostMeter
+from judgefixtures.client.model_client import RequestSet
+from judgefixtures.client.requests import RequestExecution, run_requests
 from judgefixtures.config import judge_table
-from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.material.pairs import Pair
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.models.contrasts import NO_CUE
+from judgefixtures.models.pairs import Pair
 from judgefixtures.providers import google, openai
 from judgefixtures.simulator.server import serving
 
@@ -80,7 +80,7 @@ def sdk(provider: str, url: str, transport: Any = None) -> Ask:
         from openai import AsyncOpenAI
 
         connected = AsyncOpenAI(api_key="none", base_url=f"{url}/v1", max_retries=0, http_client=client)
-        sent = openai.parameters(table)
+        sent = openai.request_parameters(table)
         return lambda prompt: connected.chat.completions.create(
             model=MODELS[provider], messages=[{"role": "user", "content": prompt}], **sent
         )
@@ -88,7 +88,7 @@ def sdk(provider: str, url: str, transport: Any = None) -> Ask:
 
     options = types.HttpOptions(base_url=url, api_version="v1", httpx_async_client=client)
     models = Client(vertexai=False, api_key="none", http_options=options).aio.models
-    config = types.GenerateContentConfig(**google.parameters(table))
+    config = types.GenerateContentConfig(**google.request_parameters(table))
     return lambda prompt: models.generate_content(model=MODELS[provider], contents=prompt, config=config)
 
 
@@ -117,7 +117,7 @@ class Ours:
         self._table = {"provider": provider, "model": MODELS[provider], "base_url": base}
         self._pairs = pairs
         self._folder = folder / f"ours-{provider}-{len(pairs)}"
-        asyncio.run(self._run(self._judge(), Library(self._folder, "missing"), pairs, 16))
+        asyncio.run(self._run(self._judge(), CassetteStore(self._folder, "missing"), pairs, 16))
 
     @property
     def file(self) -> Path:
@@ -125,22 +125,28 @@ class Ours:
 
     def measure(self) -> float:
         """Return CPU milliseconds per replayed call of a judge."""
-        return asyncio.run(self._run(self._judge(), Library(self._folder, "none"), spread(self._pairs), 1))
+        return asyncio.run(self._run(self._judge(), CassetteStore(self._folder, "none"), spread(self._pairs), 1))
 
     def _judge(self) -> Judge:
         return load_judge(self._table, "bench")
 
-    async def _run(self, judge: Judge, library: Library, pairs: list[Pair], concurrency: int) -> float:
+    async def _run(self, judge: Judge, library: CassetteStore, pairs: list[Pair], concurrency: int) -> float:
         with (
             library.open(judge, "pairs", ["no-cue"], pairs) as cassettes,
-            recording(only_sdks=True, offline=library.mode == "none"),
+            record_http(only_sdks=True, offline=library.mode == "none"),
         ):
             if library.mode == "none":
-                await ask_all(
-                    Inquiry(Task(judge, pairs[:5], [(NO_CUE, 0)]), cassettes, concurrency, Meter(judge.table))
+                await run_requests(
+                    RequestExecution(
+                        RequestSet(judge, pairs[:5], [(NO_CUE, 0)]), cassettes, concurrency, CostMeter(judge.table)
+                    )
                 )
             start = time.process_time()
-            await ask_all(Inquiry(Task(judge, pairs, [(NO_CUE, 0)]), cassettes, concurrency, Meter(judge.table)))
+            await run_requests(
+                RequestExecution(
+                    RequestSet(judge, pairs, [(NO_CUE, 0)]), cassettes, concurrency, CostMeter(judge.table)
+                )
+            )
             return 1000 * (time.process_time() - start) / len(pairs)
 
 

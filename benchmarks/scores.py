@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from judgefixtures.numbers.points import FARTHEST, UNSEEN, fewest_scores
-from judgefixtures.numbers.statistics import Status, gate_scores, score_test
+from judgefixtures.statistics import Status, gate_scores, score_test
+from judgefixtures.statistics.score_shift import FARTHEST, UNSEEN, fewest_scores
 
 RANGE, TOLERANCE = 9.0, 0.05
 LIMIT = RANGE * TOLERANCE

@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from judgefixtures.config import GateTable
-from judgefixtures.material.pairs import sampled
-from judgefixtures.numbers.statistics import Status, gate_shift
+from judgefixtures.models.pairs import sample_order
 from judgefixtures.simulator.behaviour import prefers_first
-from judgefixtures.simulator.graders import passes_at
-from judgefixtures.simulator.merits import house_odds
-from judgefixtures.simulator.preferences import differences
+from judgefixtures.simulator.graders import passes_with_draw
+from judgefixtures.simulator.merits import house_log_odds
+from judgefixtures.simulator.preferences import latent_differences
 from judgefixtures.sources import Source, read_pairs
+from judgefixtures.statistics import Status, gate_shift
 
 SETS = ("house-close", "house-close-stories", "house-qa", "house-stories")
 EXAMPLES = ("house-answers", "house-graded")
@@ -34,8 +34,8 @@ Arms = tuple[bool, bool]
 
 def shares(name: str, effect: float, runs: int, pairs: int = PAIRS) -> dict[Status, float]:
     """Return how often a gate of the default tolerance says what about such a judge."""
-    latent = differences(name)
-    asked = [latent[pair.id] for pair in sampled(read_pairs(Source(name).file, Source(name)), 0)[:pairs]]
+    latent = latent_differences(name)
+    asked = [latent[pair.id] for pair in sample_order(read_pairs(Source(name).file, Source(name)), 0)[:pairs]]
 
     def arms(difference: float, draw: Draw) -> Arms:
         first, second = (prefers_first(difference, labels, effect, draw()) for labels in LABELS)
@@ -48,9 +48,9 @@ def grader_shares(name: str, effect: float, runs: int, examples: int | None = No
     """Return how often a gate of the default tolerance says what about such a judge of one response."""
 
     def arms(odds: float, draw: Draw) -> Arms:
-        return passes_at(odds + effect, draw()), passes_at(odds - effect, draw())
+        return passes_with_draw(odds + effect, draw()), passes_with_draw(odds - effect, draw())
 
-    return _gated(f"{name} {effect}", house_odds(name)[:examples], arms, runs)
+    return _gated(f"{name} {effect}", house_log_odds(name)[:examples], arms, runs)
 
 
 def _gated(seed: str, asked: Sequence[float], arms: Callable[[float, Draw], Arms], runs: int) -> dict[Status, float]:

@@ -1,4 +1,4 @@
-"""Train the weights of judgefixtures/reading/stance.py on the labelled reasons, and measure them.
+"""Train the weights of judgefixtures/parsing/acknowledgment_classifier.py on the labelled reasons, and measure them.
 
     python benchmarks/train_stance.py            cross-validated over the authors that are not held back
     python benchmarks/train_stance.py --write    trained on those authors; judgefixtures/data/stance.en.txt is written
@@ -34,8 +34,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 import judgefixtures
-from judgefixtures.reading import stance
-from judgefixtures.reading.lexicon import of_family
+from judgefixtures.parsing import acknowledgment_classifier
+from judgefixtures.parsing.lexicon import family_terms
 
 FOLDS = 6
 LEAST = 5  # texts that a feature is in
@@ -73,8 +73,8 @@ class Example:
 
 def example(case: Case, weight: float = 1.0, *, knows: bool = True) -> Example:
     """Return a case as an example; one that does not know the verdict where it is not told."""
-    found = stance.instances(
-        case.reason, of_family(case.family), case.family, case.cues, case.selected if knows else None
+    found = acknowledgment_classifier.cue_references(
+        case.reason, family_terms(case.family), case.family, case.cues, case.selected if knows else None
     )
     return Example(tuple(each.own | each.shared for each in found), LABELS.index(case.label), weight)
 
@@ -82,7 +82,9 @@ def example(case: Case, weight: float = 1.0, *, knows: bool = True) -> Example:
 def silent(reason: str, selected: int | None, family: str, number: int, weight: float) -> Example:
     """Return a reason as an example of one that says nothing of the cues of a family."""
     pairs = OTHER_CUES[family]
-    found = stance.instances(reason, of_family(family), family, pairs[number % len(pairs)], selected)
+    found = acknowledgment_classifier.cue_references(
+        reason, family_terms(family), family, pairs[number % len(pairs)], selected
+    )
     return Example(tuple(each.own | each.shared for each in found), LABELS.index("absent"), weight)
 
 
@@ -128,7 +130,7 @@ def _matrix(bags: Sequence[frozenset[str]], index: Mapping[str, int]) -> csr_mat
     for bag in bags:
         known = sorted(index[feature] for feature in bag if feature in index)
         columns += known
-        data += [stance.SCALE / np.sqrt(max(1, len(bag)))] * len(known)
+        data += [acknowledgment_classifier.SCALE / np.sqrt(max(1, len(bag)))] * len(known)
         ends.append(len(columns))
     return csr_matrix((data, columns, ends), shape=(len(bags), len(index)))
 
@@ -205,7 +207,7 @@ def fit_texts(data: Data) -> Array:
     return np.asarray(found.x).reshape(size, 2)
 
 
-def train(cases: Sequence[Example]) -> dict[str, stance.Weights]:
+def train(cases: Sequence[Example]) -> dict[str, acknowledgment_classifier.Weights]:
     """Return the weights of the features that matter most, in hundredths."""
     count = Counter(feature for case in cases for feature in case.features)
     index = {feature: number for number, feature in enumerate(sorted(f for f, n in count.items() if n >= LEAST))}
@@ -227,22 +229,27 @@ def _columns(data: Data) -> Array:
 # --- the command ------------------------------------------------------------------------------------------------
 
 
-def answers(cases: Sequence[Case], weights: Mapping[str, stance.Weights]) -> list[str]:
+def answers(cases: Sequence[Case], weights: Mapping[str, acknowledgment_classifier.Weights]) -> list[str]:
     """Return what weights make of cases."""
     found = []
     for case in cases:
-        bag = stance.instances(case.reason, of_family(case.family), case.family, case.cues, case.selected)
-        found.append(stance.weighed(bag, weights).answer)
+        bag = acknowledgment_classifier.cue_references(
+            case.reason, family_terms(case.family), case.family, case.cues, case.selected
+        )
+        found.append(acknowledgment_classifier.classify_sentences(bag, weights).answer)
     return found
 
 
-def false_alarms(reasons_: Sequence[Plain], weights: Mapping[str, stance.Weights]) -> str:
+def false_alarms(reasons_: Sequence[Plain], weights: Mapping[str, acknowledgment_classifier.Weights]) -> str:
     """Say how often plain reasons are called cited, by family."""
     found = []
     for family in FAMILIES:
         cues = OTHER_CUES[family][0]
-        bags = [stance.instances(each.reason, of_family(family), family, cues, each.selected) for each in reasons_]
-        called = sum(stance.weighed(bag, weights).answer == "cited" for bag in bags)
+        bags = [
+            acknowledgment_classifier.cue_references(each.reason, family_terms(family), family, cues, each.selected)
+            for each in reasons_
+        ]
+        called = sum(acknowledgment_classifier.classify_sentences(bag, weights).answer == "cited" for bag in bags)
         found.append(f"{family} {called} of {len(bags)}")
     return ", ".join(found)
 

@@ -18,7 +18,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import SwapTable
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_looks
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.swap import SwapAccuracy, SwapContrast, decide_looks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -385,11 +386,11 @@ def _by_side(sizes: Sequence[Sequence[float]], gold: Drawn) -> Drawn:
     return found
 
 
-def swap_of(layout: Layout, candidate: Answers, baseline: Answers) -> tuple[list[SwapCell], list[SwapAccuracy]]:
+def swap_of(layout: Layout, candidate: Answers, baseline: Answers) -> tuple[list[SwapContrast], list[SwapAccuracy]]:
     """Return what `decide_swap` and `decide_looks` decide about."""
     pairs = [f"pair-{number:04}" for number in range(1, layout.n + 1)]
     cells = [
-        SwapCell(
+        SwapContrast(
             *names,
             pairs,
             _verdicts(candidate.verdicts[at]),
@@ -417,6 +418,12 @@ Case = Callable[[World, Layout], Judges]
 def equal(world: World, layout: Layout, invalid: float = 0.0) -> Judges:
     """Return two judges that differ in nothing: VSR .05, and nobody admits anything."""
     return nature(world, layout, invalid=invalid), nature(world, layout, invalid=invalid)
+
+
+def refusing(world: World, layout: Layout, invalid: float = 0.02) -> Judges:
+    """Return two judges that differ in nothing but that the candidate gives some invalid answers."""
+    candidate, baseline = equal(world, layout)
+    return replace(candidate, invalid=invalid), baseline
 
 
 def less_accurate(world: World, layout: Layout, loss: float = 0.10, datasets: int | None = None) -> Judges:
@@ -469,7 +476,7 @@ class Rates:
 
 def swaps(
     world: World, layout: Layout, judges: Judges, runs: int, seed: int = 0
-) -> Iterator[tuple[list[SwapCell], list[SwapAccuracy]]]:
+) -> Iterator[tuple[list[SwapContrast], list[SwapAccuracy]]]:
     """Yield simulated swaps of these two judges: the same seed, the same swaps."""
     for run in range(runs):
         yield swap_of(layout, *draw(world, layout, judges, (seed, run)))

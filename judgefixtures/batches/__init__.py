@@ -1,20 +1,32 @@
-"""Batches: many questions sent at once, answered within a day at half the price.
+"""Provider batches: many requests sent at once, answered within a day at half the price.
 
-What the batches of all providers have in common is in providers/bulk.py, and each provider's own in its file. Here is
-what becomes of a run's questions: mail strings together what the manifest lists as sent, the intake of answers, letters
-and how they are sent, what is given up, and what is asked both ways. docs/batch.md says what is promised.
+providers/batch_api.py holds what all providers share, and each provider's file holds its own API. See docs/batch.md.
+The files here:
+
+- batch_manager: the batches of a run.
+- manifest: the list of sent batches.
+- request_queue, batch_upload: the requests of the next batch, and its upload.
+- batch_lookup: a batch whose id the manifest lacks.
+- result_collector, failed_requests: the answers, and requests without one.
+- parity: requests sent in a batch and directly.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
-from judgefixtures.providers import PROVIDERS, record_of
-from judgefixtures.providers.bulk import BatchProvider, Limits, Line, NotSentError, UncertainError
-from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.providers import PROVIDERS, provider_spec
+from judgefixtures.providers.batch_api import BatchLimits, BatchLine, BatchProvider, NotSentError, UncertainError
+from judgefixtures.providers.judge_table import JudgeTable
+from judgefixtures.util.errors import JudgeFixturesError
 
-__all__ = ["BatchProvider", "Limits", "Line", "NotSentError", "UncertainError", "load_batches", "offers_batches"]
+__all__ = [
+    "BatchLimits",
+    "BatchLine",
+    "BatchProvider",
+    "NotSentError",
+    "UncertainError",
+    "load_batches",
+    "offers_batches",
+]
 
 
 def offers_batches(table: JudgeTable) -> bool:
@@ -25,7 +37,7 @@ def offers_batches(table: JudgeTable) -> bool:
 def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
     """Return the batches of a judge's provider; raises JudgeFixturesError where it has none."""
     if table.record.batches is None or not offers_batches(table):
-        having = sorted(each for each in PROVIDERS if record_of(each).batches is not None)
+        having = sorted(each for each in PROVIDERS if provider_spec(each).batches is not None)
         raise JudgeFixturesError(
             f'judge {name!r}: there are no batches here of provider = "{table.provider}" as it is reached, only of '
             f"{', '.join(having)} themselves: record this judge without --judge-batch."

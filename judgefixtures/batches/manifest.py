@@ -1,7 +1,7 @@
-"""The list of batches beside the recordings: what was sent, in which batch, and what became of it.
+"""Manifest of batches, stored beside the recordings: what was sent, in which batch, with which result.
 
-One JSON object a line, appended and synced: what is about to be sent stands here before it is, and its batch's id right
-after. No prompt, no answer and no key is in it. docs/batch.md describes the events.
+The file is JSON lines, appended and synced. A request is listed before it is sent, and the batch id right after. The
+file holds no prompt, answer or key. docs/batch.md describes the events.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from judgefixtures.cassettes.files import CassetteWriteError, DamagedError, append_synced, dump, refuse_merge_marks
+from judgefixtures.cassettes import files
 from judgefixtures.cassettes.merges import BATCHES_FILE
+from judgefixtures.util.clock import now
+from judgefixtures.util.paths import read_bytes
 
 KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
@@ -25,7 +27,7 @@ Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that 
 
 
 @dataclass(slots=True)
-class Sent:
+class SentBatch:
     """What one batch was made of, as far as the list knows."""
 
     intent: str
@@ -47,41 +49,41 @@ class Sent:
     @property
     def keys(self) -> Iterator[Key]:
         """What its questions are known by, whichever batch answers them."""
-        return (key_of(place, name) for place, name in self.ids)
+        return (request_key(place, name) for place, name in self.ids)
 
     def __len__(self) -> int:
         return sum(map(len, self.asked.values()))
 
 
-def digest_of(name: str) -> str:
+def digest_of_id(name: str) -> str:
     """Return the digest of the request that an id names.
 
-    >>> digest_of("0123456789abcdef0123456789abcdef-2-parity")
+    >>> digest_of_id("0123456789abcdef0123456789abcdef-2-parity")
     '0123456789abcdef0123456789abcdef'
     """
     return name.partition("-")[0]
 
 
-def is_parity(name: str) -> bool:
+def is_parity_id(name: str) -> bool:
     """Tell whether an id is of a question that was asked at once as well."""
     return PARITY in name.split("-")
 
 
-def key_of(place: str, name: str) -> Key:
+def request_key(place: str, name: str) -> Key:
     """Return what the question of an id is known by."""
-    return place, digest_of(name), is_parity(name)
+    return place, digest_of_id(name), is_parity_id(name)
 
 
 @dataclass(slots=True)
-class Manifest:
+class BatchManifest:
     """The list of batches in a folder of recordings. Raises DamagedError where a line cannot be read."""
 
     path: Path
-    sent: list[Sent] = field(default_factory=list)
+    sent: list[SentBatch] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, root: Path, *, mends: bool = True) -> Manifest:
+    def of(cls, root: Path, *, mends: bool = True) -> BatchManifest:
         """Return the list beside the recordings in a folder; an empty one where there is none.
 
         Whoever does not hold the folder's batches leaves a torn line as it is: another may be writing it.
@@ -91,35 +93,29 @@ class Manifest:
         return manifest
 
     @property
-    def open(self) -> list[Sent]:
+    def open(self) -> list[SentBatch]:
         """The batches, or intents to make one, that have something to say."""
         return [each for each in self.sent if not each.closed]
 
-    def intend(self, intent: str, provider: str, judge: str, asked: Mapping[str, Sequence[str]], **more: Any) -> Sent:
+    def intend(
+        self, intent: str, provider: str, judge: str, requests: Mapping[str, Sequence[str]], **more: Any
+    ) -> SentBatch:
         """Note that a batch is about to be made."""
-        self._append(
-            {
-                "event": "intent",
-                "intent": intent,
-                "provider": provider,
-                "judge": judge,
-                "time": _now(),
-                **more,
-                "asked": {place: list(names) for place, names in asked.items()},
-            }
-        )
+        listed = {place: list(names) for place, names in requests.items()}
+        about = {"provider": provider, "judge": judge, "time": _now(), **more, "asked": listed}
+        self._append({"event": "intent", "intent": intent, **about})
         return self.sent[-1]
 
-    def note(self, event: str, sent: Sent, **more: Any) -> None:
+    def note(self, event: str, sent: SentBatch, **more: Any) -> None:
         """Note what became of it: `sent` with the batch's id, `void` (there is none), or another of `KINDS`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
 
     def _append(self, event: dict[str, Any]) -> None:
-        line = dump(event) + b"\n"
+        line = files.dump_json(event) + b"\n"
         try:
-            append_synced(self.path, line)
+            files.append_line_synced(self.path, line)
         except OSError as error:
-            raise CassetteWriteError(
+            raise files.CassetteWriteError(
                 f"the list of batches {self.path} cannot be written: {error.strerror}. Nothing is sent that does not "
                 "stand there: make room or rights and run the same command again."
             ) from None
@@ -127,19 +123,19 @@ class Manifest:
 
     def _load(self, mends: bool) -> None:
         try:
-            content = self.path.read_bytes()
+            content = read_bytes(self.path)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise DamagedError(f"the list of batches {self.path} cannot be read: {error.strerror}.") from None
-        refuse_merge_marks(self.path, content)
+            raise files.DamagedFileError(f"the list of batches {self.path} cannot be read: {error.strerror}.") from None
+        files.refuse_merge_marks(self.path, content)
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:
                 if line.strip():
                     self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise DamagedError(
+                raise files.DamagedFileError(
                     f"{self.path}:{number} is not an event of a batch: restore the line from where you keep the "
                     "recordings. Without it nobody knows what is paid for."
                 ) from None
@@ -147,46 +143,47 @@ class Manifest:
             try:
                 os.truncate(self.path, whole)
             except OSError as error:
-                raise DamagedError(f"the list of batches {self.path} cannot be mended: {error.strerror}.") from None
+                what = f"the list of batches {self.path} cannot be mended"
+                raise files.DamagedFileError(f"{what}: {error.strerror}.") from None
 
     def _take(self, event: dict[str, Any]) -> None:
         """Take note of an event; raises one of many errors where it is none that could have been written here."""
         kind, intent = _text(event["event"]), _text(event["intent"])
         if kind not in KINDS:
             raise ValueError("an event that does not exist")
-        found = next((each for each in reversed(self.sent) if each.intent == intent), None)
+        intended = next((each for each in reversed(self.sent) if each.intent == intent), None)
         if kind == "intent":
-            meant = _meant(event)
-            if found is None:
-                self.sent.append(meant)
-            elif any(getattr(found, name) != getattr(meant, name) for name in ("provider", "judge", "asked", "time")):
+            new = _meant(event)
+            if intended is None:
+                self.sent.append(new)
+            elif any(getattr(intended, name) != getattr(new, name) for name in ("provider", "judge", "asked", "time")):
                 raise ValueError("two intents of one name")
             else:
                 return  # the same line twice, as two copies of a list that were put together have it
-        elif found is None:
+        elif intended is None:
             raise ValueError("an event of nothing that was intended")
         elif kind == "sent":
             batch = _text(event["batch"])
-            if found.batch not in (None, batch):
+            if intended.batch not in (None, batch):
                 raise ValueError("two batches of one intent")
-            found.batch = batch
+            intended.batch = batch
         elif kind in ("void", "ended"):
-            found.closed = True
+            intended.closed = True
         elif kind == "partial":
-            found.partial = found.partial or _time(event)
+            intended.partial = intended.partial or _time(event)
         elif kind == "unseen":  # the earlier one: a clock that was ahead would be waited for
-            found.unseen = min(found.unseen or _time(event), _time(event))
+            intended.unseen = min(intended.unseen or _time(event), _time(event))
         self.events.append({key: value for key, value in event.items() if key != "asked"})
 
 
-def _meant(event: Mapping[str, Any]) -> Sent:
+def _meant(event: Mapping[str, Any]) -> SentBatch:
     """Return what an intent says; raises one of many errors for what is none."""
-    asked = {_place(place): tuple(map(_text, _list(names))) for place, names in event["asked"].items()}
+    requests = {_place(place): tuple(map(_text, _list(names))) for place, names in event["asked"].items()}
     if event.get("parity"):
         _text(event["identity"])
     dropped = {_text(kind): tuple(map(_text, _list(names))) for kind, names in (event.get("dropped") or {}).items()}
-    return Sent(
-        _text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event), dropped=dropped
+    return SentBatch(
+        _text(event["intent"]), _text(event["provider"]), _text(event["judge"]), requests, _time(event), dropped=dropped
     )
 
 
@@ -219,4 +216,4 @@ def _time(event: Mapping[str, Any]) -> datetime.datetime:
 
 
 def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return now().isoformat(timespec="milliseconds")

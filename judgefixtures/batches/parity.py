@@ -1,6 +1,4 @@
-"""Parity: some questions are asked at once and by batch, to see whether a judge answers both ways alike."""
-
-from __future__ import annotations
+"""Parity requests: the same prompts sent directly and by batch, to compare the answers."""
 
 import hashlib
 import json
@@ -9,32 +7,33 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgefixtures.asking.asker import Asker
-from judgefixtures.batches.manifest import Key, Manifest, Sent, is_parity
+from judgefixtures.client.model_client import ModelClient
+
+from .manifest import BatchManifest, Key, SentBatch, is_parity_id
 
 Kind = tuple[str, str]  # a judge, and its identity
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ParityPair:
     """A pair that was asked about both ways."""
 
-    sent: Sent
+    sent: SentBatch
     pair: str
     same: bool
     models: tuple[str | None, str | None]  # at once, by batch
 
 
 @dataclass(slots=True)
-class Parity:
+class BatchParityCheck:
     """What is asked both ways: `most` questions of a judge as it is defined, once; none where `most` is 0."""
 
-    manifest: Manifest
+    manifest: BatchManifest
     most: int
+    compared: list[ParityPair] = field(default_factory=list)  # how pairs were answered both ways
     _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
     _measured: set[Kind] = field(default_factory=set)  # who is or will be compared
     _again: dict[Kind, set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, and never compared
-    _compared: list[Compared] = field(default_factory=list)
 
     def recall(self, judge: str, comes: Callable[[Key], bool]) -> None:
         """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain.
@@ -57,63 +56,59 @@ class Parity:
             else:
                 self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
-    def asks(self, asker: Asker[Any]) -> bool:
+    def asks(self, asker: ModelClient[Any]) -> bool:
         """Tell whether a further question is asked both ways, and count it."""
         if asker.name not in self._left:
-            self._left[asker.name] = 0 if (asker.name, identity_of(asker)) in self._measured else self.most
+            self._left[asker.name] = 0 if (asker.name, judge_identity_digest(asker)) in self._measured else self.most
         if self._left[asker.name] <= 0:
             return False
         self._left[asker.name] -= 1
         return True
 
-    def asks_again(self, asker: Asker[Any], place: str, digest: str) -> bool:
+    def asks_again(self, asker: ModelClient[Any], place: str, digest: str) -> bool:
         """Tell whether a batch is asked what was asked at once for an earlier one, which answered nothing of it.
 
         So nothing is paid for at once again.
         """
-        again = self._again.get((asker.name, identity_of(asker)), set()) if self._again else set()
+        again = self._again.get((asker.name, judge_identity_digest(asker)), set()) if self._again else set()
         if (place, digest) not in again or not self.asks(asker):
             return False
         again.remove((place, digest))
         return True
 
-    def compare(self, compared: Compared) -> None:
-        """Keep how a pair was answered both ways."""
-        self._compared.append(compared)
-
     def tell(self) -> list[str]:
         """Note whether judges answer by batch as they do at once, and return what is to be said of it."""
         words: list[str] = []
-        for sent in {id(each.sent): each.sent for each in self._compared}.values():
-            pairs = [each for each in self._compared if each.sent is sent]
+        for sent in {id(each.sent): each.sent for each in self.compared}.values():
+            pairs = [each for each in self.compared if each.sent is sent]
             other = [each.pair for each in pairs if not each.same]
             models = sorted(
                 {each.models for each in pairs if None not in each.models and each.models[0] != each.models[1]}, key=str
             )
             if not any(event["event"] == "parity" and event["intent"] == sent.intent for event in self.manifest.events):
                 self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
-            said = (
+            sentence = (
                 f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
                 "once and by batch"
             )
             if other:
-                said += (
+                sentence += (
                     f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
                     "that, too: --judge-repeats 2 measures how often it does"
                 )
-            words.append(said)
+            words.append(sentence)
             words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
         return words
 
-    def tell_none(self, sent: Sent, whys: Counter[str]) -> list[str]:
+    def tell_none(self, sent: SentBatch, whys: Counter[str]) -> list[str]:
         """Return what is to be said of a batch of which nothing could be compared; `whys` count why not."""
-        both = sum(is_parity(name) for _, name in sent.ids)
-        if not both or not self.most or any(each.sent is sent for each in self._compared):
+        both = sum(is_parity_id(name) for _, name in sent.ids)
+        if not both or not self.most or any(each.sent is sent for each in self.compared):
             return []
         why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
         return [f"parity: {sent.judge}: {both} pairs could not be compared, and the next batch asks them again: {why}"]
 
 
-def identity_of(asker: Asker[Any]) -> str:
+def judge_identity_digest(asker: ModelClient[Any]) -> str:
     """Return a digest of a judge as it is defined."""
     return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]

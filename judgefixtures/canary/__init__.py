@@ -1,5 +1,5 @@
-"""The canary: some recorded prompts asked again every day, to tell when the judge behind them is another one.
+"""Canary: ask recorded prompts again every day, to detect that the model behind a judge changed.
 
-`drift.py` is the test, on counts; `log.py` the file of all runs; `watching.py` asks and compares; `words.py` says it.
-Nothing here writes a recording: what the canary is answered is in its log and nowhere else. docs/canary.md.
+`drift.py` is the statistical test, `log.py` the file of all runs, `monitor.py` asks and compares, and `messages.py`
+writes the output. The canary never writes a recording. See docs/canary.md.
 """

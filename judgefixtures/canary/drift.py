@@ -1,6 +1,6 @@
-"""Drift: do the answers to the same prompts still come from the judge that was recorded?
+"""Drift test: do the answers to the same prompts still come from the recorded judge?
 
-Answers go in as characters, evidence comes out; no judge, no pair and no file is known here.
+The input is counts of answers, the output is evidence against "no change".
 
 **Without a change** every prompt has a law of answers of its own, and its recorded answers and those of every run are
 drawn from it. All orders of them are then equally likely. No more is assumed: not what the laws are, nor that they are
@@ -34,15 +34,13 @@ limit, and so any A(d), reaches 1 / f with a chance of at most f: 100 with 1%. T
 is the evidence that the canary tells.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from judgefixtures.canary.explanations import SHAPES, Explanation, explanation, log_mean, log_sum
+from .explanations import SHAPES, Explanation, log_mean, log_sum, other_explanation
 
 SHARES = (0.9, 0.5, 0.2, 0.05)  # of the prompts whose answers vary: how many of them a change moves
 NOTICED = math.log(5)  # evidence against chance that is held against explanations: less of it never makes an alarm
@@ -50,7 +48,7 @@ FIRST = 0.5  # that a change, if there is one, came between the recordings and t
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class AnswerStream:
     """The answers to one prompt in their order, a character each: those recorded, then those of each run.
 
     A run that brought no answer to the prompt is an empty text. `days` are the recorded answers by the day of their
@@ -64,8 +62,8 @@ class Stream:
     @property
     def usual(self) -> str:
         """The most frequent answer of all, the first one in the alphabet where several are."""
-        said = self.all
-        return min(set(said), key=lambda answer: (-said.count(answer), answer), default="")
+        answers = self.all
+        return min(set(answers), key=lambda answer: (-answers.count(answer), answer), default="")
 
     @property
     def all(self) -> str:
@@ -74,7 +72,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangePoint:
     """The likeliest change, if there was one.
 
     `since` is the number of runs before it, and `moved` how likely it moved each prompt, in the order of the streams,
@@ -101,7 +99,7 @@ class _Cuts:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ChangeEvidence:
     """What the answers say for a change.
 
     `chance` is the natural logarithm of the evidence that they are not draws of unchanged laws, and `explanation` is
@@ -117,74 +115,74 @@ class Weighed:
         return self.chance if self.explanation is None else 0.0
 
 
-def evidence(streams: Sequence[Stream]) -> float:
+def log_e_value(streams: Sequence[AnswerStream]) -> float:
     """Return the natural logarithm of e(d), where d is how many runs the streams have; ValueError without a run.
 
-    >>> quiet, turned = [Stream("1", ("1",) * 9)] * 50, [Stream("1", ("2",) * 9)] * 10
-    >>> round(evidence([*quiet, *quiet[:10]]), 9) + 0, evidence([*quiet, *turned]) > 9
+    >>> quiet, turned = [AnswerStream("1", ("1",) * 9)] * 50, [AnswerStream("1", ("2",) * 9)] * 10
+    >>> round(log_e_value([*quiet, *quiet[:10]]), 9) + 0, log_e_value([*quiet, *turned]) > 9
     (0.0, True)
     """
-    return weighed(streams).log_e
+    return weigh_evidence(streams).log_e
 
 
-def weighed(streams: Sequence[Stream]) -> Weighed:
+def weigh_evidence(streams: Sequence[AnswerStream]) -> ChangeEvidence:
     """Return what the answers say for a change, and against what else explains them; ValueError without a run."""
     runs, varied = _runs(streams), _varied(streams)
     chance = log_sum([math.log(weight) + log_mean(_likely(varied, cut)) for cut, weight in _weights(runs)])
     if chance < NOTICED:
-        return Weighed(chance)
+        return ChangeEvidence(chance)
     recorded = max(len(stream.days) for stream in streams) or 1
     prompts = Counter(_days(stream, recorded, runs) for stream in streams)
-    return Weighed(chance, explanation(prompts, recorded, sorted(cut for cut, _ in _weights(runs))))
+    return ChangeEvidence(chance, other_explanation(prompts, recorded, sorted(cut for cut, _ in _weights(runs))))
 
 
-def _days(stream: Stream, recorded: int, runs: int) -> tuple[tuple[int, int], ...]:
+def _days(stream: AnswerStream, recorded: int, runs: int) -> tuple[tuple[int, int], ...]:
     """Return how many answers each day brought, and how many unusual ones."""
     known, usual = stream.days or (stream.recorded,), stream.usual
-    said = (*known, *[""] * (recorded - len(known)), *stream.runs, *[""] * (runs - len(stream.runs)))
-    return tuple((len(day), len(day) - (day.count(usual) if usual else 0)) for day in said)
+    days = (*known, *[""] * (recorded - len(known)), *stream.runs, *[""] * (runs - len(stream.runs)))
+    return tuple((len(day), len(day) - (day.count(usual) if usual else 0)) for day in days)
 
 
-def change(streams: Sequence[Stream]) -> Change:
+def likeliest_change(streams: Sequence[AnswerStream]) -> ChangePoint:
     """Return the change that the answers are likeliest with; ValueError without a run.
 
-    >>> change([*[Stream("1", ("1", "1", "1"))] * 2, *[Stream("1", ("1", "2", "2"))] * 3]).since
+    >>> likeliest_change([*[AnswerStream("1", ("1", "1", "1"))] * 2, *[AnswerStream("1", ("1", "2", "2"))] * 3]).since
     1
     """
     runs, varied = _runs(streams), _varied(streams)
     since = max(range(runs), key=lambda cut: log_mean(_likely(varied, cut)))
     moved = [0.0] * len(streams)
     for cuts in varied:
-        odds = ratio(*cuts.counts(since))
+        odds = e_value_of_prompt(*cuts.counts(since))
         moved[cuts.place] = odds / (1 + odds)
-    return Change(since, tuple(moved))
+    return ChangePoint(since, tuple(moved))
 
 
-def _runs(streams: Sequence[Stream]) -> int:
+def _runs(streams: Sequence[AnswerStream]) -> int:
     runs = max((len(stream.runs) for stream in streams), default=0)
     if not runs:
         raise ValueError("there is no run to look at")
     return runs
 
 
-def _varied(streams: Sequence[Stream]) -> list[_Cuts]:
+def _varied(streams: Sequence[AnswerStream]) -> list[_Cuts]:
     return [cuts for place, stream in enumerate(streams) if (cuts := _cuts(place, stream)) is not None]
 
 
-def total(log_e_values: Iterable[float]) -> float:
+def total_log_e_value(log_e_values: Iterable[float]) -> float:
     """Return the natural logarithm of A(d): what the e-values of runs 1 to d, as logarithms, come to.
 
-    >>> round(math.exp(total([0.0] * 3)), 10)
+    >>> round(math.exp(total_log_e_value([0.0] * 3)), 10)
     0.5
     """
     parts = [value + math.log(run**-0.5 - (run + 1) ** -0.5) for run, value in enumerate(log_e_values, 1)]
     return log_sum(parts) if parts else -math.inf
 
 
-def _cuts(place: int, stream: Stream) -> _Cuts | None:
+def _cuts(place: int, stream: AnswerStream) -> _Cuts | None:
     """Return a stream's counts at each cut; None where all answers are the same: it says nothing either way."""
-    said = stream.all
-    if said.count(said[:1]) == len(said):
+    all_answers = stream.all
+    if all_answers.count(all_answers[:1]) == len(all_answers):
         return None
     usual = stream.usual
     answers, unusual = len(stream.recorded), len(stream.recorded) - stream.recorded.count(usual)
@@ -204,7 +202,7 @@ def _likely(varied: Sequence[_Cuts], cut: int) -> list[float]:
 @lru_cache(maxsize=2**18)
 def _log_shares(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
     """Return the logarithms of 1 - s + s L for each share."""
-    gain = ratio(j, before, unusual, answers) - 1
+    gain = e_value_of_prompt(j, before, unusual, answers) - 1
     return tuple(math.log1p(share * gain) for share in SHARES)
 
 
@@ -227,19 +225,19 @@ def _weights(runs: int) -> tuple[tuple[int, float], ...]:
 
 
 @lru_cache(maxsize=2**18)
-def ratio(j: int, before: int, unusual: int, answers: int) -> float:
+def e_value_of_prompt(j: int, before: int, unusual: int, answers: int) -> float:
     """Return L: the e-value of a prompt with `answers`, of which `unusual` ones, with j of these among those `before`.
 
-    >>> [round(ratio(j, 1, 1, 11), 2) for j in (0, 1)]
+    >>> [round(e_value_of_prompt(j, 1, 1, 11), 2) for j in (0, 1)]
     [0.27, 8.34]
     """
     after, late = answers - before, unusual - j
     places = _log_choose(before, j) + _log_choose(after, late) - _log_choose(answers, unusual)
-    found = (
+    log_ratios = (
         _log_ways(j, before, unusual, answers, shape) - _log_norm(before, unusual, answers, shape) - places
         for shape in SHAPES
     )
-    return sum(map(math.exp, found)) / len(SHAPES)
+    return sum(map(math.exp, log_ratios)) / len(SHAPES)
 
 
 @lru_cache(maxsize=2**18)

@@ -1,7 +1,7 @@
-"""Explanations: what else than a change that lasts would bring these answers, where chance alone does not?
+"""Alternative explanations of drift: kinds of days, and prompts that change independently.
 
-Two are looked at, each as a model that says how likely the answers are. Both know the laws that a change knows: the
-unusual answer of a prompt has a chance that was drawn from Beta(a, a), and another one where the prompt is moved.
+Each is a model that gives the likelihood of the answers. Both assume the same answer probabilities as a change: the
+unusual answer of a prompt has a probability drawn from Beta(a, a), and another one after the prompt changed.
 
 **Kinds of days.** Each day is of one of two kinds, drawn apart from the other days, with a chance of which nothing is
 known. The kinds differ on a share s of the prompts: a provider that serves two backends, days on which all answers lean
@@ -18,8 +18,6 @@ long to be had, 20 times. Were the explanation true, and its laws as they are dr
 laws of all days to come, and would reach k at any time with a chance of about 1 / k (Ville's inequality). One world
 among these may do worse: those of benchmarks/canary.py are tried.
 """
-
-from __future__ import annotations
 
 import math
 from collections import Counter
@@ -45,18 +43,19 @@ RULED_OUT_APART = math.log(20)  # how much likelier than prompts on their own
 Explanation = Literal["days", "prompts"]
 
 
-def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explanation | None:
+def other_explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explanation | None:
     """Return what explains the answers as well as a change, of which the first `recorded` days are recordings.
 
     `cuts`, in their order, are the numbers of runs after which a change is looked for; each stands for those since the
     one before it. None: nothing but a change does.
 
     >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
-    >>> [explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
+    >>> [other_explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
     ['days', None]
     """
     rows = [_row(days, times) for days, times in prompts.items()]
-    likely = [log_mean(_parted(rows, recorded + cut)) for cut in cuts]
+    # How likely the answers are with the days before a cut parted from the rest.
+    likely = [log_mean(_likely(rows, [row.first[recorded + cut] for row in rows])) for cut in cuts]
     spans = [math.log((cut - before) / (cuts[-1] + 1)) for before, cut in pairwise((-1, *cuts))]
     together = log_mean([likely[0], log_sum([span + value for span, value in zip(spans, likely, strict=True)])])
     if together - log_mean(_apart(rows, [recorded + cut for cut in cuts], spans)) < RULED_OUT_APART:
@@ -83,17 +82,13 @@ def _row(days: tuple[Day, ...], times: int) -> _Row:
     return _Row(days, tuple(zip(answers, unusual, strict=True)), answers[-1], unusual[-1], times)
 
 
-def _parted(rows: Sequence[_Row], days: int) -> list[float]:
-    """Return the logarithms of how likely the answers are with the first days parted from the rest, one per share."""
-    return _likely(rows, [row.first[days] for row in rows])
-
-
 def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
-    found = [0.0] * len(SHARES)
+    """Return the logarithms of how likely the answers are with those before parted from the rest, one per share."""
+    logs = [0.0] * len(SHARES)
     for row, (answers, unusual) in zip(rows, before, strict=True):
         parts = _moved(unusual, answers, row.unusual, row.answers)
-        found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
-    return found
+        logs = [so_far + row.times * part for so_far, part in zip(logs, parts, strict=True)]
+    return logs
 
 
 def _after(runs: int) -> float:
@@ -134,22 +129,22 @@ def _kinds(days: int, of_one: int) -> float:
 
 def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -> list[float]:
     """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
-    found = [0.0] * len(SHARES[USUAL])
+    logs = [0.0] * len(SHARES[USUAL])
     for row in rows:
         ratios = [
-            log_ratio(unusual, answers, row.unusual, row.answers)
+            log_likelihood_ratio(unusual, answers, row.unusual, row.answers)
             for answers, unusual in (row.first[time] for time in times)
         ]
         gain = log_sum([span + ratio for span, ratio in zip(spans, ratios, strict=True)])
         parts = _shared(gain, SHARES[USUAL])
-        found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
-    return found
+        logs = [so_far + row.times * part for so_far, part in zip(logs, parts, strict=True)]
+    return logs
 
 
 @lru_cache(maxsize=2**18)
 def _moved(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
     """Return the logarithms of 1 - s + s R for each share."""
-    return _shared(log_ratio(j, before, unusual, answers), SHARES)
+    return _shared(log_likelihood_ratio(j, before, unusual, answers), SHARES)
 
 
 def _shared(log_gain: float, shares: Sequence[float]) -> tuple[float, ...]:
@@ -157,16 +152,14 @@ def _shared(log_gain: float, shares: Sequence[float]) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=2**18)
-def log_ratio(j: int, before: int, unusual: int, answers: int) -> float:
+def log_likelihood_ratio(j: int, before: int, unusual: int, answers: int) -> float:
     """Return log R: how much likelier answers with `unusual` ones are where the law changed after j of the first ones.
 
-    >>> round(math.exp(log_ratio(1, 1, 1, 11)), 2), log_ratio(0, 0, 1, 11)
+    >>> round(math.exp(log_likelihood_ratio(1, 1, 1, 11)), 2), log_likelihood_ratio(0, 0, 1, 11)
     (22.57, 0.0)
     """
-    moved = log_sum(
-        [_log_chance(j, before, shape) + _log_chance(unusual - j, answers - before, shape) for shape in SHAPES]
-    )
-    return moved - log_sum([_log_chance(unusual, answers, shape) for shape in SHAPES])
+    moved = log_sum([_log_chance(j, before, a) + _log_chance(unusual - j, answers - before, a) for a in SHAPES])
+    return moved - log_sum([_log_chance(unusual, answers, a) for a in SHAPES])
 
 
 @lru_cache(maxsize=2**14)

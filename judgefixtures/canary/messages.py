@@ -1,6 +1,4 @@
-"""Words: what a run of the canary says to whoever reads its output; messages.txt.jinja has the sentences."""
-
-from __future__ import annotations
+"""Messages of a canary run, filled into messages.txt.jinja."""
 
 import math
 from collections import Counter
@@ -8,14 +6,15 @@ from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.asking.costs import money
-from judgefixtures.canary.reference import Prompt
-from judgefixtures.canary.watching import Outlook, Watched
-from judgefixtures.numbers.statistics import several
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.words.jinja import load_template
-from judgefixtures.words.secrets import presentable
-from judgefixtures.words.texts import quote_names
+from judgefixtures.client.costs import format_usd
+from judgefixtures.report.exit_code import NOT_MEASURED
+from judgefixtures.statistics import pluralize
+from judgefixtures.util.jinja import load_template
+from judgefixtures.util.secrets import safe_message
+from judgefixtures.util.texts import quote_names
+
+from .monitor import CanaryForecast, CanaryResult
+from .reference import CanaryPrompt
 
 DRIFT = 20  # apart from pytest's codes and ours
 OTHER_MODEL = 21
@@ -29,40 +28,40 @@ HEADS = {
 EXITS = {"quiet": 0, "drift": DRIFT, "model": OTHER_MODEL, "not-measured": NOT_MEASURED}
 
 
-def exit_code(found: Watched) -> int:
+def canary_exit_code(result: CanaryResult) -> int:
     """Return the exit code of a run: 0 quiet, 20 the verdicts moved, 21 another model, 10 not measured."""
-    return EXITS[found.entry.result]
+    return EXITS[result.entry.result]
 
 
-def describe_run(found: Watched) -> list[str]:
+def describe_run(result: CanaryResult) -> list[str]:
     """Return the lines that tell what a run found."""
-    return _lines_below(f"canary of {found.reference.judge}: {HEADS[found.entry.result]}", _sentences().run(found))
+    return _lines_below(f"canary of {result.reference.judge}: {HEADS[result.entry.result]}", _sentences().run(result))
 
 
-def describe_outlook(found: Outlook) -> list[str]:
+def describe_forecast(outlook: CanaryForecast) -> list[str]:
     """Return the lines that tell what a run would do."""
-    return _lines_below(f"canary of {found.reference.judge}: nothing was asked", _sentences().outlook(found))
+    return _lines_below(f"canary of {outlook.reference.judge}: nothing was asked", _sentences().outlook(outlook))
 
 
 def _lines_below(head: str, text: str) -> list[str]:
-    return [presentable(line) for line in (head, *(f"  {line}" for line in text.split("\n") if line.strip()))]
+    return [safe_message(line) for line in (head, *(f"  {line}" for line in text.split("\n") if line.strip()))]
 
 
 def _sentences() -> Any:
     """Return the macros of the template."""
-    filters = {"exp": math.exp, "number": _number, "money": money, "quote": quote_names}
+    filters = {"exp": math.exp, "number": _number, "money": format_usd, "quote": quote_names}
     own = {"counted": _counted, "several": _several, "recorded": _recorded}
     return load_template(Path(__file__).with_suffix(".txt.jinja"), **filters, **own).module
 
 
 def _several(things: Sized, noun: str) -> str:
-    return several(len(things), noun)
+    return pluralize(len(things), noun)
 
 
-def _recorded(prompts: Sequence[Prompt]) -> str:
+def _recorded(prompts: Sequence[CanaryPrompt]) -> str:
     """Return how many prompts have how many recorded answers."""
     counts = Counter(len(each.recorded) for each in prompts)
-    return ", ".join(f"{n} with {several(answers, 'recorded answer')}" for answers, n in sorted(counts.items()))
+    return ", ".join(f"{n} with {pluralize(answers, 'recorded answer')}" for answers, n in sorted(counts.items()))
 
 
 def _counted(answers: str) -> str:

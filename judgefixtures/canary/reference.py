@@ -1,6 +1,4 @@
-"""The reference: which prompts the canary asks again, and what is recorded of them."""
-
-from __future__ import annotations
+"""Reference of the canary: which prompts to ask again, and their recorded answers."""
 
 import hashlib
 import json
@@ -9,21 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgefixtures.asking.asker import Task
-from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.cassettes.files import Row
-from judgefixtures.material.contrasts import Condition
-from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.pairs import Example, Pair
-from judgefixtures.runs.run import Run
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cassettes.files import CassetteRow
+from judgefixtures.client.model_client import RequestSet
+from judgefixtures.config.run_tables import sample_datasets
+from judgefixtures.judges.judge import Judge
+from judgefixtures.models.contrasts import Condition
+from judgefixtures.models.cues import PLACEBO
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair
+from judgefixtures.run.run import Run
+from judgefixtures.util.errors import JudgeFixturesError
 
 INVALID = "x"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class CanaryPrompt:
     """A prompt that is asked again: a pair of a dataset in a condition, and its recorded answers, a character each.
 
     `days` are the same answers by the day of their recording, the same days for every prompt of a reference.
@@ -46,7 +45,7 @@ class _Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class CanaryReference:
     """What the canary's answers are compared with: recorded prompts, and who answered them.
 
     `again` is the command that records a second answer to each; empty where that would tell nothing.
@@ -54,7 +53,7 @@ class Reference:
 
     judge: str
     identity: Mapping[str, Any]
-    prompts: tuple[Prompt, ...]
+    prompts: tuple[CanaryPrompt, ...]
     served: frozenset[str]
     fingerprints: frozenset[str]
     notes: tuple[str, ...] = ()
@@ -73,18 +72,18 @@ class Reference:
 
     def by_dataset(self) -> dict[tuple[str, Condition], tuple[Pair, ...]]:
         """Return the pairs that are asked about, by dataset and the condition that they are asked in."""
-        found: dict[tuple[str, Condition], list[Pair]] = {}
+        pairs_by_arm: dict[tuple[str, Condition], list[Pair]] = {}
         for each in self.prompts:
-            found.setdefault((each.dataset, each.condition), []).append(each.pair)
-        return {where: tuple(pairs) for where, pairs in found.items()}
+            pairs_by_arm.setdefault((each.dataset, each.condition), []).append(each.pair)
+        return {where: tuple(pairs) for where, pairs in pairs_by_arm.items()}
 
 
-def answer_of(judgment: Judgment) -> str:
+def answer_character(judgment: Judgment) -> str:
     """Return a judgment as one character: which of the pair's own responses, 0 for a tie, x for no verdict."""
     return INVALID if judgment.chosen is None else str(judgment.chosen)
 
 
-def reference(run: Run, judge: Judge) -> Reference:
+def load_reference(run: Run, judge: Judge) -> CanaryReference:
     """Return what is recorded of a judge among the prompts that [canary] names: the first pairs that have an answer.
 
     They are asked in one condition of each dataset, without cues where that is recorded: which one, and which pairs, no
@@ -100,37 +99,46 @@ def reference(run: Run, judge: Judge) -> Reference:
     served, fingerprints, notes = set[str](), set[str](), list[str]()
     for dataset, wanted in _groups(run, judge):
         condition = _condition(run, judge, dataset, wanted)
-        found = _recorded(run, judge, dataset, condition)
-        chosen = _one_per_question(found)[:wanted]
-        prompts += [(dataset, condition, pair, found[pair]) for pair in chosen]
-        replies = [each.judgment.reply for pair in chosen for each in found[pair]]
+        recorded = _recorded(run, judge, dataset, condition)
+        chosen = _one_per_question(recorded)[:wanted]
+        prompts += [(dataset, condition, pair, recorded[pair]) for pair in chosen]
+        replies = [each.judgment.reply for pair in chosen for each in recorded[pair]]
         served.update(reply.served_model for reply in replies if reply.served_model)
         fingerprints.update(reply.fingerprint for reply in replies if reply.fingerprint)
         if len(chosen) < wanted:
             notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
     if not prompts:
         raise JudgeFixturesError(_nothing(run, judge))
-    repeats = 1 + max(len(found) for *_, found in prompts)
+    repeats = 1 + max(len(recorded) for *_, recorded in prompts)
     again = f"{_command(run, judge)} -k repeat --judge-repeats {repeats} --judge-record missing"
     known = (_by_days(prompts), frozenset(served), frozenset(fingerprints), tuple(notes))
-    return Reference(judge.name, judge.identity, *known, again="" if judge.kind.preparation else again)
+    return CanaryReference(judge.name, judge.identity, *known, again="" if judge.kind.preparation else again)
 
 
 def _groups(run: Run, judge: Judge) -> tuple[tuple[str, int], ...]:
-    """Return the datasets that a judge is asked about, each with how many of its pairs or examples."""
-    return run.config.canary.groups(judge.table.mode)
+    """Return the datasets that a judge is asked about, each with how many of its pairs or examples.
+
+    The configured datasets take the place of house sets that its template cannot show or that have no recordings of it.
+    """
+
+    def own_for(house: str, at: int) -> str:
+        is_used = not judge.template.columns and run.library.folder(judge.name, house).is_dir()
+        return house if is_used or not run.config.dataset_names else run.config.dataset_names[at]
+
+    close, clear = sample_datasets(judge.table.mode).canary
+    return run.config.canary.groups(own_for(close, 0), own_for(clear, -1))
 
 
-def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
+def _by_days(prompts_found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[CanaryPrompt, ...]:
     """Return prompts with their answers by day; an answer whose day is not known counts for the first one."""
-    days = sorted({each.day for *_, recorded in found for each in recorded if each.day}) or [""]
+    days = sorted({each.day for *_, recorded in prompts_found for each in recorded if each.day}) or [""]
     prompts = []
-    for dataset, condition, pair, recorded in found:
+    for dataset, condition, pair, recorded in prompts_found:
         answers = dict.fromkeys(days, "")
         for each in recorded:
             answers[each.day or days[0]] += each.said
-        said = "".join(each.said for each in recorded)
-        prompts.append(Prompt(dataset, condition, pair, said, tuple(answers.values())))
+        answered = "".join(each.said for each in recorded)
+        prompts.append(CanaryPrompt(dataset, condition, pair, answered, tuple(answers.values())))
     return tuple(prompts)
 
 
@@ -175,13 +183,13 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     contrasts = (kind.contrast(each, pairs) for name in (PLACEBO, *run.config.cues) for each in run.contrasts(name))
     cued = [each for contrast in contrasts for each in (contrast.x, contrast.y)]
     cue_free = [condition for condition, _ in kind.screening]
-    found: dict[Condition, int] = {}
+    counts: dict[Condition, int] = {}
     for condition in dict.fromkeys((*cue_free, *cued)):
         recorded = _recorded_rows(run, judge, dataset, condition)
-        found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
-        if found[condition] == wanted:
+        counts[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
+        if counts[condition] == wanted:
             break
-    return max(found, key=found.__getitem__)
+    return max(counts, key=counts.__getitem__)
 
 
 def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
@@ -208,25 +216,25 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     days = {key: row.on for key, row in rows.items()}
     repeats = sorted({row.repeat for row in rows.values() if not judge.kind.preparation or not row.repeat})
     plans = run.interviews.known_plans(judge, dataset, pairs)
-    found: dict[Pair, list[_Recorded]] = {}
+    recorded: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
-        for judgment in run.interviews.seen(judge, dataset, pairs, (condition, repeat), plans):
+        for judgment in run.interviews.recorded_judgments(judge, dataset, pairs, (condition, repeat), plans):
             key = judgment.pair.id, repeat
-            said = INVALID if key in again else answer_of(judgment)
-            found.setdefault(judgment.pair, []).append(_Recorded(said, days.get(key, ""), judgment))
-    return {pair: found[pair] for pair in pairs if pair in found}
+            answer = INVALID if key in again else answer_character(judgment)
+            recorded.setdefault(judgment.pair, []).append(_Recorded(answer, days.get(key, ""), judgment))
+    return {pair: recorded[pair] for pair in pairs if pair in recorded}
 
 
-def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[str, list[Row]]:
+def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[str, list[CassetteRow]]:
     """Return the recorded rows of a condition by what the judge is asked about, repeats in their order.
 
     Raises CassetteError where they are another judge's.
     """
-    pairs, found = run.pairs(judge.name, dataset), dict[str, list[Row]]()
+    pairs, rows_by_name = run.pairs(judge.name, dataset), dict[str, list[CassetteRow]]()
     plans = run.interviews.known_plans(judge, dataset, pairs)
 
-    def rows_of(task: Task[Any]) -> dict[str, list[Row]]:
-        rows: dict[str, list[Row]] = {}
+    def rows_of(task: RequestSet[Any]) -> dict[str, list[CassetteRow]]:
+        rows: dict[str, list[CassetteRow]] = {}
         with replace(run.library, mode="none").open(task.asker, dataset, task.conditions, ()) as cassettes:
             for cassette in cassettes.values():
                 for row in cassette.file.read_rows():
@@ -235,5 +243,5 @@ def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -
 
     for arm in judge.asks([(condition, 0)]):
         for name, rows in judge.kind.found(rows_of, pairs, arm, plans).items():
-            found.setdefault(name, []).extend(rows)
-    return found
+            rows_by_name.setdefault(name, []).extend(rows)
+    return rows_by_name

@@ -1,6 +1,5 @@
-"""Cassettes: what a judge answered in a condition, recorded by vcrpy and replayed offline.
+"""Cassettes: a judge's answers in a condition, recorded by vcrpy and replayed offline.
 
-`files` is the format on disk, `frozen` the pairs beside the recordings, `library` the folder of them, `in_use` one
-condition that is open for a run, `misses` why nothing there answers, and `replay` the part that sits in vcrpy and sees
-HTTP. Only `replay` imports vcrpy, when used.
+`files` is the format on disk, `snapshot` the pairs beside the recordings, `store` the folder of cassettes, `cassette`
+one open condition, and `vcr_adapter` the part that patches HTTP. Only `vcr_adapter` imports vcrpy, on first use.
 """

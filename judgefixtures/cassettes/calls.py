@@ -1,6 +1,4 @@
-"""A judge call in progress: what whoever asks, the provider and the part in vcrpy tell each other of one question."""
-
-from __future__ import annotations
+"""Context of a judge call in progress, shared by the client, the provider and the vcrpy adapter."""
 
 import contextlib
 import re
@@ -10,10 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
-from judgefixtures.cassettes.caching import Origin
-from judgefixtures.cassettes.files import Row
+from .cache_detection import ResponseOrigin
+from .files import CassetteRow
 
-Found = tuple[str, Row, Origin | None]  # an answer that is not written down yet: digest of its request, and whence
+Found = tuple[
+    str, CassetteRow, ResponseOrigin | None
+]  # an answer that is not written down yet: digest of its request, and whence
 
 
 class CassetteMissError(BaseException):
@@ -23,16 +23,20 @@ class CassetteMissError(BaseException):
 class AnswerTooLargeError(BaseException):
     """An answer does not fit into a recording: it is recorded as too large. A BaseException for the same reason."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: CassetteRow) -> None:
         super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
 
 
-class PostponedError(BaseException):
+class AbandonedError(BaseException):
+    """A function asks on after its time: nothing more is paid for. A BaseException for the same reason."""
+
+
+class DeferredToBatchError(BaseException):
     """The question is to be asked in a batch, or is on its way in one. A BaseException for the same reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecordedRequest:
     """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
 
     digest: str
@@ -40,7 +44,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class BatchAnswer:
     """An answer that came in a batch, as the same request would have been answered at once."""
 
     status: int
@@ -49,10 +53,10 @@ class Delivered:
     tries: int = 1  # in how many batches it was asked
 
 
-class Postbox(Protocol):
+class BatchAnswers(Protocol):
     """Where a call's questions go in place of the network, and answers of batches come from."""
 
-    def take(self, digest: str) -> Delivered | None:
+    def take(self, digest: str) -> BatchAnswer | None:
         """Return what a batch answered to a request, once."""
 
     def waits(self, digest: str) -> bool:
@@ -60,36 +64,42 @@ class Postbox(Protocol):
 
 
 @dataclass(slots=True)
-class Call:
+class JudgeCall:
     """A judge call in progress: which pair and repeat it answers, and where its recording lives.
 
     `find` looks a digest up, `keep` writes a row and returns it as written, `missing` raises with a diagnosis
     (None: ask the network). With `eager`, answers are kept as they arrive; without, when the judge says that they are
-    final. `Call()` is of a question that no recording is about: it goes to the network, and nothing is written down.
+    final. `JudgeCall()` belongs to no recording: its question goes to the network, and nothing is written.
     """
 
     pair: str = ""
     repeat: int = 0
-    find: Callable[[str], Row | None] = lambda _: None
-    keep: Callable[[Row], Row] | None = None
+    find: Callable[[str], CassetteRow | None] = lambda _: None
+    keep: Callable[[CassetteRow], CassetteRow] | None = None
     missing: Callable[[], NoReturn] | None = None
-    eager: bool = False
-    repeats: Callable[[Origin], bool] = lambda _: False  # tells whether a response came before
+    record_at_once: bool = False
+    repeats: Callable[[ResponseOrigin], bool] = lambda _: False  # tells whether a response came before
     asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
     pending: list[Found] = field(default_factory=list)
-    played: list[Row] = field(default_factory=list)
+    played: list[CassetteRow] = field(default_factory=list)
     failure: BaseException | None = None
     recorded: bool = False  # an answer of this call came over the network
+    abandoned: bool = False  # its time is over: whoever still asks for it is not answered
     online: bool = False  # the present attempt went to the network
+    # Of a function's calls: the example and the condition, which their recordings are found by, too.
+    place: str = ""
+    takes_shared: bool = False  # recordings from before there was that, which examples share, answer as well
     # Fields that its requests are found with all the same: two spellings say the same, and a server takes only one.
-    unsaid: Mapping[str, Any] = field(default_factory=dict)
+    ignored_fields: Mapping[str, Any] = field(default_factory=dict)
     # What its requests are found by in place of where they go: the address of a cloud names a resource, a project or a
     # region, none of which is part of what was asked.
     address: str | None = None
-    post: Postbox | None = None  # nothing goes to the network
-    decisive: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does
-    question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
-    delivered: Delivered | None = None  # the latest answer is of a batch
+    texts: tuple[str, ...] = ()  # of the pair: a recording may have them with other line ends
+    moved: dict[str, str] = field(default_factory=dict)  # where redirects led, and what recordings have in its place
+    post: BatchAnswers | None = None  # nothing goes to the network
+    verdict_pattern: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does
+    question: RecordedRequest | None = None  # what is to be asked in a batch, and is not on its way in one
+    delivered: BatchAnswer | None = None  # the latest answer is of a batch
     unread: str = ""  # why nobody can read that one
 
     @property
@@ -128,10 +138,12 @@ class Call:
 
     def check(self) -> None:
         """Raise what ended the call, where the judge's own code caught it."""
+        if self.abandoned:
+            raise AbandonedError
         if self.failure is not None:
             raise self.failure
 
-    def play(self, row: Row) -> None:
+    def play(self, row: CassetteRow) -> None:
         """Take a recorded answer; raises AnswerTooLargeError for one that, replayed or not, nobody is to read."""
         self.played.append(row)
         if row.oversize:
@@ -160,7 +172,7 @@ class Call:
         """Raise PostponedError where a batch answered: another one has to, unless `unless_asked` batches did."""
         if self.delivered is not None and not (unless_asked and self.delivered.tries >= unless_asked):
             self.drop_answer()
-            raise PostponedError
+            raise DeferredToBatchError
 
     def leave_unread(self, why: str) -> None:
         """Raise PostponedError where a batch answered what nobody can read.
@@ -174,4 +186,4 @@ class Call:
 
 
 # The call that HTTP is routed for: vcrpy sits below the SDKs, where nothing can be passed.
-CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
+CALL: ContextVar[JudgeCall | None] = ContextVar("judgefixtures_call", default=None)

@@ -1,7 +1,7 @@
-"""One cassette on disk: a header line and one JSON object per line, appended as answers arrive.
+"""File format of a cassette: a header line and one JSON object per line, appended as answers arrive.
 
-Every line is checked when the file is opened, and a row found by the digest of its request. The file is data from
-outside: nothing in it is executed, names a path, or is trusted to be whole. docs/cassettes.md describes the format.
+Every line is checked when the file is opened. A row is found by the digest of its request. docs/cassettes.md describes
+the format.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -16,9 +17,12 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.clock import now
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.paths import check_writable, linked, read_bytes
+from judgefixtures.util.shell import quoted
 
 FORMAT = 1
 JSON = "application/json"
@@ -31,6 +35,7 @@ BINARY: int = getattr(os, "O_BINARY", 0)  # Windows would write other line ends
 LARGEST_FILE = 2**30
 LARGEST_ROW = 2**24
 
+T = TypeVar("T")
 Key = tuple[str, int]  # pair id and repeat: what a row answers
 
 
@@ -38,7 +43,7 @@ class CassetteError(JudgeFixturesError):
     """A cassette that cannot be used as it is; the message names the file and the remedy."""
 
 
-class DamagedError(CassetteError):
+class DamagedFileError(CassetteError):
     """A file that only a person can mend: no mode asks, replaces or drops anything meanwhile."""
 
 
@@ -47,7 +52,7 @@ class CassetteWriteError(CassetteError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CassetteRow:
     """One recorded answer: the digest of its request, what it answers, and the response."""
 
     digest: str
@@ -64,6 +69,7 @@ class Row:
     oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     on: str = field(default="", compare=False)  # which day (UTC) it was answered; empty where nobody wrote it down
     by: str = field(default="", compare=False)  # "batch" where it was asked in one; empty: at once
+    own: bool = False  # found by its example and condition, too: it answers no other one
     # It came with the id of an earlier response: a cache's, not the judge's. Ids are written nowhere.
     cached: bool = field(default=False, compare=False)
     # Keep the body byte for byte: the judge's code may quote it in its next request.
@@ -79,25 +85,30 @@ class Row:
         """What a judge would see of the row."""
         return (self.status, self.body, self.content_type, self.location)
 
+    @property
+    def mark(self) -> str:
+        """A digest of question and answer, whichever pair of the same texts the row is noted with."""
+        return hashlib.sha256(replace(self, pair="").line()).hexdigest()[:32]
+
     def line(self, recorded: str = "") -> bytes:
         """Return the row as a line of a cassette that was `recorded` on a day, with its line end."""
-        asked = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
+        fields = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
         usual = {name: usual for name, (_, usual, _) in FIELDS.items()} | {"on": recorded}
         other = {key: value for name, (key, *_) in FIELDS.items() if (value := getattr(self, name)) != usual[name]}
-        return dump({**asked, **other, **_body_fields(self.body, self.exact)}) + b"\n"
+        return dump_json({**fields, **other, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
-    def parse(cls, line: bytes, recorded: str = "") -> Row:
+    def parse(cls, line: bytes, recorded: str = "") -> CassetteRow:
         """Return the row of a line in a cassette that was `recorded` on a day.
 
         Raises ValueError where the line is not one that we can have written.
         """
-        found = {"on": recorded, **json.loads(line)}
-        if not isinstance(found["pair"], str):
+        fields = {"on": recorded, **json.loads(line)}
+        if not isinstance(fields["pair"], str):
             raise ValueError("wrong types")
-        other = {name: read(found[key]) if key in found else usual for name, (key, usual, read) in FIELDS.items()}
-        seen, exact = str(found.get("seen", "")), "json" not in found  # a text stays one when the file is sorted
-        return cls(str(found["digest"]), found["pair"], body=_body(found), seen=seen, exact=exact, **other)
+        other = {name: read(fields[key]) if key in fields else usual for name, (key, usual, read) in FIELDS.items()}
+        seen, exact = str(fields.get("seen", "")), "json" not in fields  # a text stays one when the file is sorted
+        return cls(str(fields["digest"]), fields["pair"], body=_body(fields), seen=seen, exact=exact, **other)
 
 
 def _checked(what: str, is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
@@ -115,45 +126,64 @@ def _counting_from(least: int) -> Callable[[Any], Any]:
     return _checked("a count", lambda value: type(value) is int and value >= least)
 
 
-def day(text: Any) -> str:
+def parse_day(text: Any) -> str:
     """Return a day as a recording holds it (`2026-11-22`), or empty; raises ValueError for anything else."""
     if text != "" and datetime.date.fromisoformat(text).isoformat() != text:
         raise ValueError("not a day")
     return str(text)
 
 
-def plans_in(header: Mapping[str, Any]) -> tuple[int, ...]:
+def planned_sizes(header: Mapping[str, Any]) -> tuple[int, ...]:
     """Return with how many pairs what a header is of was planned, time after time; empty where nobody wrote it down.
 
     Raises ValueError where it says anything else.
     """
-    found = header.get("planned", ())
-    if not isinstance(found, list | tuple) or not all(type(each) is int and each > 0 for each in found):
+    sizes = header.get("planned", ())
+    if not isinstance(sizes, list | tuple) or not all(type(each) is int and each > 0 for each in sizes):
         raise ValueError("planned is not a list of counts")
-    return tuple(found)
+    return tuple(sizes)
 
 
+# The looks of a plan, after how many pairs one decided, at which level.
+DecidedLook = tuple[tuple[int, ...], int, float]
+
+
+def looks_in(header: Mapping[str, Any]) -> dict[str, list[DecidedLook]]:
+    """Return the looks that runs decided by contrast, in their order; raises ValueError where a header says else."""
+    try:
+        return {
+            contrast: [(tuple(map(_count, plan)), _count(pairs), _level(level)) for plan, pairs, level in looks]
+            for contrast, looks in header.get("looks", {}).items()
+        }
+    except (TypeError, AttributeError):
+        raise ValueError("looks are not plans, counts and levels by contrast") from None
+
+
+_count = _counting_from(1)
+_level = _checked("a level", lambda value: type(value) in (int, float) and 0 <= value <= 1)
+_flag = _checked("a flag", lambda value: isinstance(value, bool))
 _of_header = _checked("a header line", lambda value: isinstance(value, str) and value.isprintable())
 # What a line says beside its question and its answer: the key there, what nearly every row has, which is left out, and
 # how it is read.
 FIELDS: Mapping[str, tuple[str, Any, Callable[[Any], Any]]] = {
     "repeat": ("repeat", 0, _counting_from(0)),
     "status": ("status", 200, _checked("a status", lambda value: type(value) is int and 100 <= value <= 599)),
-    "asked": ("asked", 1, _counting_from(1)),
+    "asked": ("asked", 1, _count),
     "content_type": ("type", JSON, _of_header),
     "location": ("location", "", _of_header),
     "plan": ("plan", "", str),
     "columns": ("columns", "", str),
     "oversize": ("oversize", 0, _counting_from(0)),
-    "on": ("on", "", day),
+    "on": ("on", "", parse_day),
     "by": ("by", "", _checked("a way to ask", lambda value: value in ("", "batch"))),
-    "cached": ("cached", False, _checked("a flag", lambda value: isinstance(value, bool))),
+    "own": ("own", False, _flag),
+    "cached": ("cached", False, _flag),
 }
 
 
-def today() -> str:
+def today_utc() -> str:
     """Return the day, in UTC: machines far apart record the same judge, and a waiver ends for all of them at once."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
+    return now().date().isoformat()
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
@@ -163,26 +193,26 @@ def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode()}
     try:
-        found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_refuse, parse_float=_finite)
-        json.dumps({"row": [found]})  # what can be read may be too deep to be written
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_refuse, parse_float=_finite)
+        json.dumps({"row": [value]})  # what can be read may be too deep to be written
     except (ValueError, RecursionError):
         return {"text": text}
-    return {"text": text} if exact and dump(found) != body else {"json": found}
+    return {"text": text} if exact and dump_json(value) != body else {"json": value}
 
 
 def _body(row: Mapping[str, Any]) -> bytes:
     if "json" in row:
-        return dump(row["json"])
+        return dump_json(row["json"])
     if "text" in row:
         return str(row["text"]).encode()
     return base64.b64decode(row["base64"], validate=True)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("duplicate keys")
-    return found
+    return fields
 
 
 def _finite(number: str) -> float:
@@ -196,7 +226,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-def dump(fields: Any) -> bytes:
+def dump_json(fields: Any) -> bytes:
     """Return compact JSON as UTF-8."""
     # Half of a surrogate pair has no UTF-8; as a backslash escape it is JSON all the same.
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
@@ -221,7 +251,7 @@ class CassetteFile:
         self.header: dict[str, Any] | None = None
         self._data = b""
         self._index: dict[str, tuple[int, int]] = {}
-        self._appended: dict[str, Row] = {}
+        self._appended: dict[str, CassetteRow] = {}
         self._descriptor: int | None = None
         self._lock = threading.Lock()
         self._load()
@@ -229,17 +259,17 @@ class CassetteFile:
     def __len__(self) -> int:
         return len(self._index.keys() | self._appended.keys())
 
-    def find(self, digest: str) -> Row | None:
+    def find(self, digest: str) -> CassetteRow | None:
         """Return the row with this digest, or None."""
         if digest in self._appended:
             return self._appended[digest]
         return self._row(*self._index[digest]) if digest in self._index else None
 
-    def read_rows(self) -> list[Row]:
+    def read_rows(self) -> list[CassetteRow]:
         """Return every row, the last one written of each digest."""
         return [row for digest in {**self._index, **self._appended} if (row := self.find(digest))]
 
-    def append(self, row: Row, header: Mapping[str, Any]) -> Row:
+    def append(self, row: CassetteRow, header: Mapping[str, Any]) -> CassetteRow:
         """Write the row, after the header in a new file, so that a kill after this call does not lose it.
 
         Returns the row that stands: without its body, where that is too large; the first answer, where two pairs ask
@@ -253,7 +283,7 @@ class CassetteFile:
                     return known
                 if self._descriptor is None:
                     self._open_for_append(header)
-                write_whole(self._descriptor, line)
+                append_whole_line(self._descriptor, line)
                 self._appended[row.digest] = row
         except OSError as error:
             raise CassetteWriteError(
@@ -262,7 +292,7 @@ class CassetteFile:
             ) from None
         return row
 
-    def replace(self, rows: Iterable[Row], header: Mapping[str, Any], path: Path | None = None) -> None:
+    def replace(self, rows: Iterable[CassetteRow], header: Mapping[str, Any], path: Path | None = None) -> None:
         """Write header and rows, sorted by pair, in one step to `path`; the same rows give the same bytes."""
         path = path or self.path
         rows = sorted(rows, key=lambda row: (row.pair, row.repeat, row.digest))
@@ -271,7 +301,7 @@ class CassetteFile:
         recorded = min(days, default="")
         header = {key: value for key, value in header.items() if key != "recorded"}
         header |= {"recorded": recorded} if recorded else {}
-        content = b"".join([dump(header) + b"\n", *(_fitting(row, recorded)[1] for row in rows)])
+        content = b"".join([dump_json(header) + b"\n", *(_fitting(row, recorded)[1] for row in rows)])
         if path == self.path and content == self._data and not self._appended:
             return
         if path == self.path:
@@ -293,13 +323,13 @@ class CassetteFile:
     def _load(self) -> None:
         self.header, self._data, self._index, self._appended = None, b"", {}, {}
         try:
-            if self.path.stat().st_size > LARGEST_FILE:
+            if self.path.exists() and self.path.stat().st_size > LARGEST_FILE:
                 raise CassetteError(f"the cassette {self.path} is larger than {LARGEST_FILE} bytes: record it anew.")
-            self._data = self.path.read_bytes()
+            self._data = read_bytes(self.path)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise DamagedError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
+            raise DamagedFileError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
         if self._data:
             self.header = self._parse_header()
             self._build_index()
@@ -313,8 +343,9 @@ class CassetteFile:
             version = header["judgefixtures"]
             if not isinstance(header["judge"], dict):
                 raise TypeError
-            day(header.get("recorded", ""))
-            plans_in(header)
+            parse_day(header.get("recorded", ""))
+            planned_sizes(header)
+            looks_in(header)
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
             raise CassetteError(
@@ -344,30 +375,30 @@ class CassetteFile:
             raise self._damaged(start, end, number)
         digest, before = row[1].decode(), None
         try:
-            found = self._row(start, end)
-            if found.digest != digest:
+            parsed = self._row(start, end)
+            if parsed.digest != digest:
                 raise ValueError("two digests")
             if (known := self._index.get(digest)) is not None and self._data[slice(*known)] != self._data[start:end]:
                 before = self._row(*known)
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._damaged(start, end, number) from None
-        if before is not None and before.asked == found.asked and before.answer != found.answer:
+        if before is not None and before.asked == parsed.asked and before.answer != parsed.answer:
             first = self._data.count(b"\n", 0, self._index[digest][0]) + 1
-            raise DamagedError(
+            raise DamagedFileError(
                 f"{self.path}:{number} answers the same question as line {first}, differently: it cannot be told which "
                 f"answer counts. Keep the upper one: {merge_command(self.path)}"
             )
-        if before is None or before.asked <= found.asked:
+        if before is None or before.asked <= parsed.asked:
             self._index[digest] = (start, end)
 
-    def _row(self, start: int, end: int) -> Row:
-        return Row.parse(self._data[start:end], self._recorded({}))
+    def _row(self, start: int, end: int) -> CassetteRow:
+        return CassetteRow.parse(self._data[start:end], self._recorded({}))
 
-    def _damaged(self, start: int, end: int, number: int) -> DamagedError:
+    def _damaged(self, start: int, end: int, number: int) -> DamagedFileError:
         line = self._data[start:end]
         if MERGE_MARK.match(line):
             return _unmerged(self.path, number)
-        return DamagedError(
+        return DamagedFileError(
             f"{self.path}:{number} is not a recorded answer ({_beginning(line)}). Restore the line, or delete it "
             f"and ask again what it answered: {self._commands('missing')}"
         )
@@ -378,7 +409,7 @@ class CassetteFile:
         if self.header is None:
             os.ftruncate(self._descriptor, 0)  # at most a torn header stood here
             try:
-                write_whole(self._descriptor, dump(header) + b"\n")
+                append_whole_line(self._descriptor, dump_json(header) + b"\n")
             except OSError:
                 self.close()  # the next answer tries again; rows must not stand without a header
                 raise
@@ -393,23 +424,35 @@ class CassetteFile:
 
 def atomic_write(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file, or the parts of one, in one step: readers see the old content or the new, never a part."""
-    draft = path.with_name(f".{path.name}.draft")  # whoever dies here leaves what the next writer replaces
+    target = linked(path)
+    draft = target.with_name(f".{target.name}.draft")  # whoever dies here leaves what the next writer replaces
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
+        draft.replace(target)
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise CassetteError(f"{path} cannot be written: {error.strerror}. The old file is untouched.") from None
 
 
+def or_replaced(read: Callable[[], T], otherwise: T, *, is_replaced: bool = True) -> T:
+    """Return what is read, or something else where that cannot be used and is replaced now: but no damage ever is."""
+    try:
+        return read()
+    except CassetteError as error:
+        if isinstance(error, DamagedFileError) or not is_replaced:
+            raise
+        return otherwise
+
+
 def merge_command(path: Path) -> str:
     """Return the command that joins the two versions in a file."""
-    return f"judgefixtures cassettes merge {path}"
+    return f"judgefixtures cassettes merge {quoted(str(path))}"
 
 
 def refuse_merge_marks(path: Path, content: bytes) -> None:
@@ -418,8 +461,8 @@ def refuse_merge_marks(path: Path, content: bytes) -> None:
         raise _unmerged(path, content.count(b"\n", 0, mark.start()) + 1)
 
 
-def _unmerged(path: Path, number: int) -> DamagedError:
-    return DamagedError(
+def _unmerged(path: Path, number: int) -> DamagedFileError:
+    return DamagedFileError(
         f"{path}:{number} is a mark of a merge that was not resolved: the file holds the versions of two branches. "
         f"Join them: {merge_command(path)}"
     )
@@ -430,7 +473,7 @@ def _beginning(line: bytes) -> str:
     return text if len(line) <= 40 else f"{text}..., {len(line)} bytes"
 
 
-def _fitting(row: Row, recorded: str) -> tuple[Row, bytes]:
+def _fitting(row: CassetteRow, recorded: str) -> tuple[CassetteRow, bytes]:
     """Return a row and its line, without the body where the line would be too large to be read again."""
     line = row.line(recorded)
     if len(line) > LARGEST_ROW:
@@ -439,7 +482,7 @@ def _fitting(row: Row, recorded: str) -> tuple[Row, bytes]:
     return row, line
 
 
-def write_whole(descriptor: int | None, line: bytes) -> None:
+def append_whole_line(descriptor: int | None, line: bytes) -> None:
     """Append a line to an open file, all of it or, where that raises OSError, nothing."""
     assert descriptor is not None
     written = 0
@@ -452,7 +495,7 @@ def write_whole(descriptor: int | None, line: bytes) -> None:
         raise
 
 
-def append_synced(path: Path, line: bytes, prepare: Callable[[int], None] = lambda _descriptor: None) -> None:
+def append_line_synced(path: Path, line: bytes, prepare: Callable[[int], None] = lambda _descriptor: None) -> None:
     """Append a line to a file, made where there is none, and to the disk; raises OSError.
 
     `prepare` is called with the open file first.
@@ -461,19 +504,19 @@ def append_synced(path: Path, line: bytes, prepare: Callable[[int], None] = lamb
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
     try:
         prepare(descriptor)
-        write_whole(descriptor, line)
+        append_whole_line(descriptor, line)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
+def identity_differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
     """Return what changed between two judge identities, a line each: `model: "a" -> "b"`."""
     changed: list[str] = []
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
         if isinstance(before, dict) and isinstance(after, dict):
-            changed += differences(before, after, f"{prefix}{key}.")
+            changed += identity_differences(before, after, f"{prefix}{key}.")
         elif before != after:
             changed.append(f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(after)}")
     return changed

@@ -1,4 +1,4 @@
-"""Locks over processes, and the notes of this machine and moment alone: files beside recordings, or a temporary one."""
+"""File locks between processes, and notes that are valid for this machine and moment only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgefixtures.cassettes.files import CassetteError
+from .files import CassetteError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -21,7 +21,7 @@ POLL = 0.05  # seconds between two attempts to take a lock
 LOCK = ".lock.draft"
 
 
-def held(path: Path) -> contextlib.AbstractContextManager[None]:
+def file_lock(path: Path) -> contextlib.AbstractContextManager[None]:
     """Hold what a path names, over processes: another one that wants it waits.
 
     The lock lies beside what it guards, for whoever sees the one sees the other: another user, another TMPDIR, another
@@ -35,7 +35,7 @@ def held(path: Path) -> contextlib.AbstractContextManager[None]:
         folder.mkdir(parents=True, exist_ok=True)
     # Only whoever takes the lock makes its file: where files cannot be locked, that it is there is the lock.
     if not (os.access(folder, os.W_OK) or os.access(lock, os.W_OK)):
-        lock = scratch(str(folder / path.name), "lock")
+        lock = temporary_file(str(folder / path.name), "lock")
     return _locked(lock)
 
 
@@ -79,7 +79,7 @@ def _is_named(lock: BaseFileLock, path: Path) -> bool:
         return False
 
 
-def scratch(name: str, kind: str) -> Path:
+def temporary_file(name: str, kind: str) -> Path:
     """Return a file outside of the project for what only this machine and moment care about."""
     folder = Path(tempfile.gettempdir()) / f"judgefixtures-{os.getuid() if hasattr(os, 'getuid') else 'locks'}"
     try:

@@ -1,10 +1,8 @@
-"""No network while recordings are replayed: what judge code must not do then, and the error that says so.
+"""Network guard: refuse network access while recordings are replayed.
 
-Python reports to an audit hook what it is about to do, whichever module asks for it: `socket`, `_socket`, asyncio or
-a client. docs/security.md says what is not reported, and so not refused.
+A Python audit hook sees connections of every library (`socket`, `_socket`, asyncio or a client). docs/security.md lists
+what the hook cannot see.
 """
-
-from __future__ import annotations
 
 import contextlib
 import os
@@ -42,7 +40,7 @@ _INSTALLED = False
 
 
 @contextlib.contextmanager
-def no_network(blocked: Callable[[NetworkBlockedError], None], *, programs: bool = False) -> Iterator[None]:
+def block_network(blocked: Callable[[NetworkBlockedError], None], *, programs: bool = False) -> Iterator[None]:
     """Make every attempt of this process to reach a host an error that names it; `blocked` is told of it, too.
 
     So is starting a program, which could reach one unseen; `programs` allows that.
@@ -70,11 +68,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     elif event in STARTS and not _BLOCK.programs:
         program = _program(event, arguments)
         if PurePath(program).name not in ASKED_OF_THE_MACHINE:
-            _refuse(
-                _BLOCK,
-                f"start the program {program!r}",
-                " If it reaches no host, set allow_programs = true in the judge's table.",
-            )
+            remedy = " If it reaches no host, set allow_programs = true in the judge's table."
+            _refuse(_BLOCK, f"start the program {program!r}", remedy)
 
 
 def _refuse(block: _Block, what: str, remedy: str = "") -> NoReturn:

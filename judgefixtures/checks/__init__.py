@@ -1,72 +1,48 @@
-"""Checks: every kind in a file of its own, behind one Protocol. `judgefixtures.material.registry` is the list of them.
+"""Checks: one kind per file, behind one Protocol; `judgefixtures.models.check_registry` lists them.
 
-`protocol` has the Protocol with what goes in and comes out, `sections` what a report is made of, `phrasing` how it
-reads.
+`base` has the Protocol with its inputs and results, `sections` the parts of a report, `formatting` numbers and tables.
 """
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, AccuracyCheck
-from judgefixtures.checks.answers_by import ANSWERS_BY
-from judgefixtures.checks.approval import DECISION, DECISIONS, EXPENSES, SWAP
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.control import CONTROLS
-from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
-from judgefixtures.checks.look_by_look import LOOKS
-from judgefixtures.checks.not_counted import NOT_COUNTED
-from judgefixtures.checks.overview import RESULTS
-from judgefixtures.checks.planjudge import PlanCheck
-from judgefixtures.checks.protocol import Answers, Case, Check, Need
-from judgefixtures.checks.sections import SERVED, WARNINGS, Section, View
-from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.checks.standings import RANKINGS
-from judgefixtures.checks.treatment import EditCheck
-from judgefixtures.checks.two_arms import ContrastCheck
-from judgefixtures.findings import Row
-from judgefixtures.material.contrasts import Contrast
-from judgefixtures.material.registry import ALONE
+from judgefixtures.models.check_registry import ALONE
+from judgefixtures.models.contrasts import Contrast
+
+from .accuracy import AccuracyCheck
+from .base import Answers, Check, CheckInput, SampleRequirement
+from .contrast import ContrastCheck
+from .edit import EditCheck
+from .four_cells import FourCellCheck
+from .planjudge import PlanCheck
+from .sections import Section
+from .swap import SwapCheck
 
 __all__ = [
     "ALONE_CHECKS",
-    "SECTIONS",
     "AccuracyCheck",
     "Answers",
-    "Case",
     "Check",
+    "CheckInput",
     "ContrastCheck",
     "EditCheck",
     "FourCellCheck",
-    "Need",
     "PlanCheck",
+    "SampleRequirement",
     "Section",
     "SwapCheck",
     "check_of",
     "checks_of",
-    "list_sections",
     "swap_checks",
 ]
 
 _HOMES = {kind.mark: kind.home.split(":") for kind in ALONE}
-_FILES = {mark: import_module(f"judgefixtures.checks.{file}") for mark, (file, _) in _HOMES.items()}
+CHECK_MODULES = {mark: import_module(f"judgefixtures.checks.{file}") for mark, (file, _) in _HOMES.items()}
 
 # By their marks: the checks of one judge that are about no contrast.
-ALONE_CHECKS: dict[str, Check] = {mark: getattr(_FILES[mark], name)() for mark, (_, name) in _HOMES.items()}
-
-_FIRST: tuple[Section[Any], ...] = (
-    *(RESULTS, CONTROLS, NOT_COUNTED, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS),
-    *(WARNINGS, SERVED, RANKINGS, LOOKS),
-)
-_OF_CHECKS = (section for file in _FILES.values() for section in file.SECTIONS if section not in _FIRST)
-# In the order of the keys of report.json, which is that of the terminal; a check's file has its own in SECTIONS.
-SECTIONS: tuple[Section[Any], ...] = (*_FIRST, *_OF_CHECKS, ANSWERS_BY, EXPENSES, DECISIONS, DECISION)
-
-
-def list_sections(report: Row) -> list[tuple[str, list[str], Sequence[tuple[str, ...]]]]:
-    """Return the parts of a report that report.md and the page show as the terminal does: titles, lines and tables."""
-    shown = [(each.title, each.lines(report, View()), each.cells(report)) for each in SECTIONS if each.listed]
-    return [(title, [line for line in lines if line], cells) for title, lines, cells in shown if lines or cells]
+ALONE_CHECKS: dict[str, Check] = {mark: getattr(CHECK_MODULES[mark], name)() for mark, (_, name) in _HOMES.items()}
 
 
 def check_of(contrast: Contrast) -> Check:
@@ -84,3 +60,13 @@ def checks_of(contrasts: Iterable[Contrast]) -> tuple[Check, ...]:
 def swap_checks(contrasts: Iterable[Contrast], cells: int) -> tuple[SwapCheck, ...]:
     """Return the checks of a swap: accuracy, and the contrasts; `cells` is how many it compares on datasets."""
     return (SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts))
+
+
+_OLD_NAMES = {"Case": "CheckInput", "Need": "SampleRequirement"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OLD_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{__name__}.{name} is now {_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
+    return globals()[_OLD_NAMES[name]]

@@ -1,4 +1,4 @@
-"""Accuracy where gold is known: is the judge right, per category and in both orders, and how do judges compare?"""
+"""Accuracy check: is the judge right where gold is known, per category and in both orders?"""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.answers_by import rows_of_groups
-from judgefixtures.checks.phrasing import limits, reach, table
-from judgefixtures.checks.plain import with_what_decided
-from judgefixtures.checks.protocol import Alone, Answers, Arms, Case, Decision, Need, decided, gate_of
-from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, ReportRow, Row, evidence_of, related_units, rows_of
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
-from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side
-from judgefixtures.measures.validity import too_many_invalid
-from judgefixtures.numbers.clusters import Totals, counted, decides
-from judgefixtures.numbers.elementary import check_alpha, check_open
-from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several, signed
-from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.proportions import macro_average, proportion
-from judgefixtures.numbers.tolerance import advice
-from judgefixtures.words.records import where_any
+from judgefixtures.judges.judge import Judge
+from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
+from judgefixtures.metrics.side_by_side import compare_side_by_side
+from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, PairedTest, SideBySideRow
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import Arm
+from judgefixtures.statistics.clusters import ClusterTotals, can_decide, describe_clusters
+from judgefixtures.statistics.elementary import check_alpha
+from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed, pluralize
+from judgefixtures.statistics.gates import inconclusive_advice, settled
+from judgefixtures.statistics.power import smallest_passing_n
+from judgefixtures.statistics.proportions import macro_average, proportion
+
+from .answers_by import group_rows
+from .base import Answers, Arms, CheckInput, GateDecision, SampleRequirement, SingleJudgeCheck
+from .formatting import format_interval, interval_cell, table_lines
+from .plain_language import with_deciding_part
+from .sections import DisplayOptions, Section, read_results
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
@@ -35,31 +37,8 @@ TITLE = "accuracy: is it right where the better response is known?"
 DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccuracyRow(OfJudge):
-    """How often a judge is right on a dataset in a category, or in "all"."""
-
-    place: ClassVar[str] = "accuracy"
-    category: str = ""
-    n: int = 0
-    clusters: int | None = where_any()
-    correct: float = 0
-    ties: int = where_any(0)
-    invalid: int = 0
-    accuracy: Estimate
-    accuracy_both_orders: Estimate | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MacroRow(OfJudge):
-    """The mean accuracy over the categories of a judge and dataset."""
-
-    categories: int = 0
-    accuracy: Estimate
-
-
 @dataclass(frozen=True, slots=True)
-class AccuracyCheck(Alone):
+class AccuracyCheck(SingleJudgeCheck):
     """Accuracy exceeds min_accuracy, where one is configured; both orders are asked."""
 
     kind: ClassVar[str] = "accuracy"
@@ -67,11 +46,11 @@ class AccuracyCheck(Alone):
     family: ClassVar[str] = "accuracy"
     arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
-    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+    def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
         """Whether a grade is right is a matter of agreement with people."""
         return not judge.kind.grades
 
-    def excuse(self, case: Case) -> str:
+    def skip_reason(self, case: CheckInput) -> str:
         """Without gold nobody can be right, and a grade is no choice of the better of two."""
         if case.judge.kind.grades:
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
@@ -80,67 +59,68 @@ class AccuracyCheck(Alone):
                 f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set "
                 f"pass_mark in {case.judge.table.heading}, and -k agreement asks whether it is right"
             )
-        return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
+        return "" if count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
-    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+    def min_sample(
+        self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
+    ) -> SampleRequirement | None:
         """Return the pairs with gold without which not even a judge that is always right can PASS."""
         gate = config.gate(self.family)
         if gate.min_accuracy is None:
             return None
         with_gold = [pair for pair in pairs if pair.gold is not None]
-        least = smallest_n_of_accuracy(gate.min_accuracy, gate.alpha)
+        least = min_pairs_for_accuracy(gate.min_accuracy, gate.alpha)
         limit = f"min_accuracy {gate.min_accuracy:g}, not even if all are right"
-        return Need.among(with_gold, self.name, dataset, least, limit, "lower it").unmet
+        return SampleRequirement.among(with_gold, self.name, dataset, least, limit, "lower it").unmet
 
-    def find(self, case: Case, *answers: Answers) -> Finding:
+    def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
-        gate, (own, *others) = gate_of(self, case), answers[0].arms  # a log may have the pairs' own order alone
+        gate, (own, *others) = self.gate_at_look(case), answers[0].arms  # a log may have the pairs' own order alone
         other = others[0] if others and case.judge.kind.sees_order else None  # one score, no order
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
-        return decided(
-            self,
+        return self.decided(
             case,
             decision,
             *(accuracy_row(judge, dataset, each) for each in measured),
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
-            evidence={Rights.place: (rights_of(judge, dataset, own),)},
+            evidence={CorrectPairs.place: (correct_pairs(judge, dataset, own),)},
             estimate=measured[0].accuracy,
-            plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
+            plain=with_deciding_part(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
         )
 
-    def shown(self, case: Case, arms: Arms) -> tuple[ReportRow, ...]:
+    def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
         """Return how often the longer one of two responses, one in a format and that of a model are chosen."""
-        return () if case.judge.kind.grades else rows_of_groups(case, arms, case.config.gate(self.family).confidence)
+        return () if case.judge.kind.grades else group_rows(case, arms, case.config.gate(self.family).confidence)
 
 
 NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
 
 
-def _plain(judge: str, dataset: str, measured: Accuracy, least: float | None) -> str:
+def _plain(judge: str, dataset: str, measured: AccuracyMeasurement, least: float | None) -> str:
     """Return how often a judge is right, and how often it has to be, in a sentence."""
-    found = measured.accuracy
-    asked = "" if least is None else f", more than {bare(least)} asked"
+    estimate = measured.accuracy
+    minimum = "" if least is None else f", more than {format_share(least)} asked"
     return (
-        f"{judge} is right on {measured.correct:g} of {several(measured.n, 'pair')} of {dataset} whose better "
-        f"response is known ({bare(found.value)}{asked}; {reach(found)})"
+        f"{judge} is right on {measured.correct:g} of {pluralize(measured.n, 'pair')} of {dataset} whose better "
+        f"response is known ({format_share(estimate.value)}{minimum}; {format_interval(estimate)})"
     )
 
 
-def count_golden(pairs: Sequence[Pair]) -> int:
+def count_with_gold(pairs: Sequence[Pair]) -> int:
     """Return how many pairs have gold."""
     return sum(pair.gold is not None for pair in pairs)
 
 
-def rights_of(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> Rights:
+def correct_pairs(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> CorrectPairs:
     """Return about which pairs a judge is right: judges stand side by side only when all are through."""
-    right = {j.pair.id: (j.pair.category, rightness(j)) for j in own if j.pair.gold is not None}
-    return Rights(judge=judge, dataset=dataset, right=right, baseline=baseline)
+    right = {j.pair.id: (j.pair.category, correctness(j)) for j in own if j.pair.gold is not None}
+    return CorrectPairs(judge=judge, dataset=dataset, right=right, baseline=baseline)
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class AccuracyMeasurement:
     """How often a judge is right where gold is known; an invalid answer is wrong and counts, a tie is half right.
 
     `both_orders` counts pairs that are right in both orders; None where only one was asked. `by_cluster` is
@@ -153,31 +133,31 @@ class Accuracy:
     invalid: int
     accuracy: Estimate
     both_orders: Estimate | None
-    by_cluster: tuple[Totals | None, Totals | None] = (None, None)
+    by_cluster: tuple[ClusterTotals | None, ClusterTotals | None] = (None, None)
     ties: int = 0
 
 
 def accuracy(
     own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
-) -> tuple[Accuracy, ...]:
+) -> tuple[AccuracyMeasurement, ...]:
     """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval, or over clusters.
 
     `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
     where no pair has gold.
     """
-    right = [(judgment, rightness(judgment)) for judgment in own if judgment.pair.gold is not None]
-    of = by_cluster(own, parts=True)
+    right = [(judgment, correctness(judgment)) for judgment in own if judgment.pair.gold is not None]
+    of = cluster_scores(own, parts=True)
     also = {judgment.pair.id: is_right(judgment) for judgment in other or ()}
     # A category that the data calls "all" has no row of its own: that name means every pair.
     categories = sorted({name for judgment, _ in right if (name := judgment.pair.category) not in (None, "all")})
     rows = []
     for category in ("all", *categories) if right else ():
         members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
-        n, (correct, _) = len(members), each_way(r for _, r in members)
+        n, (correct, _) = len(members), moves_each_way(r for _, r in members)
         both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
         rows.append(
-            Accuracy(
+            AccuracyMeasurement(
                 category,
                 n,
                 correct,
@@ -191,7 +171,7 @@ def accuracy(
     return tuple(rows)
 
 
-def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
+def decide_accuracy(measured: AccuracyMeasurement, gate: GateTable) -> GateDecision:
     """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
 
     PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
@@ -199,70 +179,65 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     right, invalid = measured.by_cluster
-    shown = (
-        f"accuracy {measured.correct:g}/{measured.n} = {describe(measured.accuracy, bare)}{counted(measured.n, right)}"
+    text = (
+        f"accuracy {measured.correct:g}/{measured.n} = "
+        f"{format_estimate(measured.accuracy, format_share)}{describe_clusters(measured.n, right)}"
     )
-    shown += f" ({measured.ties} ties, each half right)" if measured.ties else ""
+    text += f" ({measured.ties} ties, each half right)" if measured.ties else ""
     least = gate.min_accuracy or 0.0
-    if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
-        return Decision.of(
-            Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}", part="invalid"
-        )
+    if excess := describe_too_many_invalid(measured.invalid, measured.n, gate, invalid):
+        text += f"; {measured.invalid} answers are invalid, {excess}"
+        return GateDecision.of(Status.ERROR, least, text, part="invalid")
     if gate.min_accuracy is None:
-        return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured", part="accuracy")
+        return GateDecision.of(Status.NOT_APPLICABLE, least, f"{text}; no min_accuracy is configured", part="accuracy")
     exact = proportion(measured.correct, measured.n, gate.confidence, "exact", right)
-    status, enough = Status.INCONCLUSIVE, decides(right)
-    few = "" if enough else f"; {advice(None, measured.n, 'min_accuracy', right)}"
-    if enough and exact.low > gate.min_accuracy:
-        status = Status.PASS
-    elif enough and exact.high < gate.min_accuracy:
-        status = Status.FAIL
-    return Decision.of(
-        status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}{few}", part="accuracy"
-    )
+    few = "" if can_decide(right) else f"; {inconclusive_advice(None, measured.n, 'min_accuracy', right)}"
+    status = settled(exact.low > gate.min_accuracy, exact.high < gate.min_accuracy, right)
+    text += f", min_accuracy {format_share(gate.min_accuracy)}: {status}{few}"
+    return GateDecision.of(status, least, text, part="accuracy")
 
 
 @lru_cache(maxsize=256)
-def smallest_n_of_accuracy(least: float, alpha: float = 0.05) -> int:
+def min_pairs_for_accuracy(least: float, alpha: float = 0.05) -> int:
     """Return the fewest pairs with gold at which a judge that is always right exceeds min_accuracy.
 
-    >>> smallest_n_of_accuracy(0.7)
+    >>> min_pairs_for_accuracy(0.7)
     9
     """
-    check_open(least, "least")
-    check_alpha(alpha)
-    return fewest(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
+    check_alpha(alpha, least=least)
+    return smallest_passing_n(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
 
 
-def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> AccuracyRow:
+def accuracy_row(judge: str, dataset: str, measured: AccuracyMeasurement) -> AccuracyRow:
     """Return the row of a judge's accuracy in a category, or in "all"."""
-    clusters, both = related_units(measured.by_cluster[0]), measured.both_orders
-    return AccuracyRow.copied(measured, judge=judge, dataset=dataset, clusters=clusters, accuracy_both_orders=both)
+    clusters, both = cluster_count(measured.by_cluster[0]), measured.both_orders
+    return AccuracyRow.from_sources(
+        measured, judge=judge, dataset=dataset, clusters=clusters, accuracy_both_orders=both
+    )
 
 
 # --- the report's sections ----------------------------------------------------------------------------------
 
 
 def _sort_by_category(findings: Sequence[Finding]) -> list[AccuracyRow]:
-    return sorted(
-        rows_of(findings, AccuracyRow), key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)
-    )
+    rows = rows_of(findings, AccuracyRow)
+    return sorted(rows, key=lambda row: (row.judge, row.dataset, row.category != "all", row.category))
 
 
-def _tell_accuracy(report: Row, _view: View) -> list[str]:
-    shown = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
-    said = [
+def _tell_accuracy(report: Row, _view: DisplayOptions) -> list[str]:
+    rows = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
+    lines = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
         for row in read_results(report)
         if row.check == AccuracyCheck.kind and row.text
     ]
-    return ["", *said, "", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
+    return ["", *lines, "", *table_lines([HEADER, *map(_accuracy_cells, rows)])] if rows else []
 
 
-def _macro_lines(report: Row, _view: View) -> list[str]:
+def _macro_lines(report: Row, _view: DisplayOptions) -> list[str]:
     return [
-        f"{row.judge} {row.dataset}: mean over {row.categories} categories {bare(row.accuracy.value)}, "
-        f"{limits(row.accuracy)}"
+        f"{row.judge} {row.dataset}: mean over {row.categories} categories {format_share(row.accuracy.value)}, "
+        f"{interval_cell(row.accuracy)}"
         for row in MACRO_ACCURACY.read_records(report)
         if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories  # a mean over topics of a few pairs says nothing
     ]
@@ -282,10 +257,10 @@ def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
 
 
 def _side_by_side_rows(findings: Sequence[Finding]) -> list[SideBySideRow]:
-    return compare_side_by_side(evidence_of(findings, Rights))
+    return compare_side_by_side(evidence_of(findings, CorrectPairs))
 
 
-def _side_by_side_lines(report: Row, _view: View) -> list[str]:
+def _side_by_side_lines(report: Row, _view: DisplayOptions) -> list[str]:
     """Return a table per dataset, a column per judge, and the paired tests over all of its pairs.
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
@@ -295,40 +270,37 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
     for dataset in dict.fromkeys(row.dataset for row in rows):
         every, *parts = [row for row in rows if row.dataset == dataset]
         large = [row for row in parts if row.tests and row.n >= SMALLEST_SHOWN_CATEGORY]
-        shown = [every, *large, *(row for row in parts if row.category == "macro" and large)]
+        rows_to_show = [every, *large, *(row for row in parts if row.category == "macro" and large)]
         two = len(every.judges) == 2
         header = ("category", "n", *every.judges, *(("difference",) if two else ()))
         cells = [
             (
                 row.category,
                 str(row.n),
-                *(_with_ends(found, bare) for found in row.judges.values()),
-                *(_with_ends(test.difference, signed) for test in row.tests if two),
+                *(_with_ends(estimate, format_share) for estimate in row.judges.values()),
+                *(_with_ends(test.difference, format_signed) for test in row.tests if two),
             )
-            for row in shown
+            for row in rows_to_show
         ]
         widest = max(map(len, cells))
         cells = [(*cell, *("-",) * (widest - len(cell))) for cell in cells]
-        lines += ["", f"accuracy on {dataset}, side by side:", *table([header, *cells])]
+        lines += ["", f"accuracy on {dataset}, side by side:", *table_lines([header, *cells])]
         lines += map(_test_line, every.tests)
         if not two:
-            lines += [
-                f"{_test_line(test)} in {row.category}"
-                for row in large
-                for test in row.tests
-                if test.p_holm < DEMONSTRABLE
-            ]
+            tests = [(row.category, test) for row in large for test in row.tests]
+            lines += [f"{_test_line(test)} in {category}" for category, test in tests if test.p_holm < DEMONSTRABLE]
     return lines
 
 
-def _with_ends(found: Estimate, number: Callable[[float], str]) -> str:
-    return f"{number(found.value)} [{bare(found.low)}, {bare(found.high)}]"
+def _with_ends(estimate: Estimate, number: Callable[[float], str]) -> str:
+    return f"{number(estimate.value)} [{format_share(estimate.low)}, {format_share(estimate.high)}]"
 
 
 def _test_line(test: PairedTest) -> str:
-    found = test.difference
+    difference = test.difference
     return (
-        f"  {test.a} - {test.b}: {signed(found.value)}, {limits(found)}, p = {test.p:.2g} ({test.p_holm:.2g} by Holm)"
+        f"  {test.a} - {test.b}: {format_signed(difference.value)}, "
+        f"{interval_cell(difference)}, p = {test.p:.2g} ({test.p_holm:.2g} by Holm)"
     )
 
 
@@ -341,9 +313,9 @@ def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:
         str(row.n),
         f"{row.correct:g}",
         str(row.invalid),
-        bare(row.accuracy.value),
-        limits(row.accuracy),
-        bare(both.value) if both else "-",
+        format_share(row.accuracy.value),
+        interval_cell(row.accuracy),
+        format_share(both.value) if both else "-",
     )
 
 

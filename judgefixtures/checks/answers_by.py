@@ -1,24 +1,23 @@
-"""Answers by length, format and model: which ones a judge passes or chooses more, beside what people say of the same.
+"""Answers grouped by length, format and model, compared with people's labels.
 
-Shown in the runs of agreement and of accuracy, whose answers it takes; nothing is asked for it, and nothing decided.
+The groups are shown with agreement and accuracy checks. They need no extra requests and decide nothing.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from judgefixtures.checks.phrasing import limits, reach, shortened
-from judgefixtures.checks.protocol import Arms, Case
-from judgefixtures.checks.sections import Section, View
-from judgefixtures.findings import Finding, OfJudge, Row, rows_of
-from judgefixtures.material.counts import FORMATS, PLAIN
-from judgefixtures.material.pairs import MODEL, is_of_examples
-from judgefixtures.measures.groupings import HAS, LENGTH, of_examples, of_pairs
-from judgefixtures.numbers.estimate import Estimate, bare, signed
-from judgefixtures.words.records import where_any
+from judgefixtures.metrics.groupings import HAS, LENGTH, example_groups, pair_groups
+from judgefixtures.models.findings import Finding, JudgeRow, Row, rows_of
+from judgefixtures.models.pairs import MODEL, are_examples
+from judgefixtures.models.record import omit_default
+from judgefixtures.models.text_features import FORMATS, PLAIN
+from judgefixtures.statistics.estimate import Estimate, format_share, format_signed
+
+from .base import Arms, CheckInput
+from .formatting import format_interval, interval_cell, shorten
+from .sections import DisplayOptions, Section
 
 TITLE = "answers by length, format and model (shown, nothing is decided)"
 LEGEND = (
@@ -33,7 +32,7 @@ WITH: Mapping[str, str] = MappingProxyType({"list": "a list", "table": "a table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswersByRow(OfJudge):
+class AnswersByRow(JudgeRow):
     """What a judge says of the answers of a dataset that have something in common, and what people say of the same.
 
     Told apart `by` length, something of a format, or model, they are a `group`; `words` are the fewest and the most of
@@ -44,9 +43,9 @@ class AnswersByRow(OfJudge):
     place: ClassVar[str] = "answers_by"
     by: str = ""
     group: str = ""
-    words: tuple[int, int] | None = where_any()
+    words: tuple[int, int] | None = omit_default()
     n: int = 0
-    clusters: int | None = where_any()
+    clusters: int | None = omit_default()
     invalid: int = 0
     outcome: str = "passed"
     judged: Estimate | None = None
@@ -59,19 +58,19 @@ class AnswersByRow(OfJudge):
         return next(kind for kind, of in KINDS.items() if self.by in of)
 
 
-def rows_of_groups(case: Case, arms: Arms, confidence: float) -> tuple[AnswersByRow, ...]:
+def group_rows(case: CheckInput, arms: Arms, confidence: float) -> tuple[AnswersByRow, ...]:
     """Return the rows of a judge's answers without cues: to examples in one arm, to pairs in one order or in both."""
     answers, kind = [arm for arm in arms if arm], case.judge.kind
     scale = None if kind.grades else kind.scale
     if not answers:
         return ()
-    if of_one := is_of_examples(each.pair for each in answers[0]):
-        groups = of_examples(answers[0], confidence, scale)
+    if of_one := are_examples(each.pair for each in answers[0]):
+        groups = example_groups(answers[0], confidence, scale)
     else:
-        groups = of_pairs(answers, confidence)
+        groups = pair_groups(answers, confidence)
     outcome = ("passed" if scale is None else "score") if of_one else "chosen"
     names = {"judge": case.judge.name, "dataset": case.dataset, "outcome": outcome}
-    return tuple(AnswersByRow.copied(group, group=group.name, **names) for group in groups)
+    return tuple(AnswersByRow.from_sources(group, group=group.name, **names) for group in groups)
 
 
 # --- the report's section ---------------------------------------------------------------------------------------
@@ -86,21 +85,21 @@ def _large(report: Row) -> list[AnswersByRow]:
     return [row for row in ANSWERS_BY.read_records(report) if row.n >= SMALLEST_SHOWN_GROUP]
 
 
-def _tell(report: Row, _view: View) -> list[str]:
+def _tell(report: Row, _view: DisplayOptions) -> list[str]:
     """Return for each judge and dataset the group that stands out most by length, by format and by model."""
     apart: dict[tuple[str, str, str], list[AnswersByRow]] = {}  # what is told apart by one thing
     for row in _large(report):
         apart.setdefault((row.judge, row.dataset, row.by), []).append(row)
-    found: dict[tuple[str, str, str], list[tuple[float, AnswersByRow]]] = {}
+    by_subject: dict[tuple[str, str, str], list[tuple[float, AnswersByRow]]] = {}
     for rows in apart.values():
         if rows[0].outcome == "chosen" or len(rows) > 1:
             row = rows[0]
-            found.setdefault((row.judge, row.dataset, row.kind), []).append(_standing_out(rows))
-    said = [
-        f"{judge} on {dataset}, by {kind}: {_sentence(max(each, key=lambda found: found[0])[1])}"
-        for (judge, dataset, kind), each in found.items()
+            by_subject.setdefault((row.judge, row.dataset, row.kind), []).append(_standing_out(rows))
+    lines = [
+        f"{judge} on {dataset}, by {kind}: {_sentence(max(each, key=lambda by_subject: by_subject[0])[1])}"
+        for (judge, dataset, kind), each in by_subject.items()
     ]
-    return [*said, LEGEND] if said else []
+    return [*lines, LEGEND] if lines else []
 
 
 def _standing_out(rows: Sequence[AnswersByRow]) -> tuple[float, AnswersByRow]:
@@ -110,30 +109,30 @@ def _standing_out(rows: Sequence[AnswersByRow]) -> tuple[float, AnswersByRow]:
     are alike: in how much more the judge passes than people, or where these say nothing of some, in what it says.
     """
     known = all(row.difference for row in rows)
-    own = {row.group: found for row in rows if (found := row.difference if known else row.judged)}
+    own = {row.group: estimate for row in rows if (estimate := row.difference if known else row.judged)}
     expected = sum(each.value * each.n for each in own.values()) / sum(each.n for each in own.values())
     if rows[0].outcome == "chosen":
         expected = 0.0 if known else 0.5
     far = {name: abs(each.value - expected) / (each.high - each.low) for name, each in own.items()}
-    told = max(rows, key=lambda row: abs(own[row.group].value) if known else far[row.group])
-    return max(far.values()), told
+    row_to_show = max(rows, key=lambda row: abs(own[row.group].value) if known else far[row.group])
+    return max(far.values()), row_to_show
 
 
 def _sentence(row: AnswersByRow) -> str:
     """Return what the judge says of a group, and what people do."""
     assert row.judged is not None
-    share, what = bare(row.judged.value), _named(row)
-    told = {
-        "passed": f"passes {share} of {what} (n = {row.n}, {reach(row.judged)})",
-        "chosen": f"chooses {what} in {share} of {row.n} pairs ({reach(row.judged)})",
-        "score": f"gives {what} {share} in the mean (n = {row.n}, {reach(row.judged)})",
+    share, what = format_share(row.judged.value), _named(row)
+    sentence = {
+        "passed": f"passes {share} of {what} (n = {row.n}, {format_interval(row.judged)})",
+        "chosen": f"chooses {what} in {share} of {row.n} pairs ({format_interval(row.judged)})",
+        "score": f"gives {what} {share} in the mean (n = {row.n}, {format_interval(row.judged)})",
     }[row.outcome]
     if row.people is None:
-        return told
+        return sentence
     beside = "gold is it in" if row.outcome == "chosen" else "people pass"
     of = "" if row.people.n == row.n else f" of the {row.people.n} that they labelled"
-    more = f": {signed(row.difference.value)}, {reach(row.difference)}" if row.difference else ""
-    return f"{told}, {beside} {bare(row.people.value)}{of}{more}"
+    more = f": {format_signed(row.difference.value)}, {format_interval(row.difference)}" if row.difference else ""
+    return f"{sentence}, {beside} {format_share(row.people.value)}{of}{more}"
 
 
 def _named(row: AnswersByRow) -> str:
@@ -141,7 +140,7 @@ def _named(row: AnswersByRow) -> str:
     one = row.outcome == "chosen"
     response = "the response" if one else "responses"
     if row.by == MODEL:
-        return f"{response} by {shortened(row.group, LONGEST_NAME)}"
+        return f"{response} by {shorten(row.group, LONGEST_NAME)}"
     if row.by == LENGTH:
         words = f" ({row.words[0]} to {row.words[1]} words)" if row.words else ""
         return f"the {row.group} {'response' if one else 'responses'}{words}"
@@ -158,11 +157,11 @@ def _table(report: Row) -> list[tuple[str, ...]]:
 
 def _cells(row: AnswersByRow) -> tuple[str, ...]:
     words = f" ({row.words[0]} to {row.words[1]} words)" if row.words else ""
-    values = [bare(each.value) if each else "-" for each in (row.judged, row.people)]
-    apart = signed(row.difference.value) if row.difference else "-"
+    values = [format_share(each.value) if each else "-" for each in (row.judged, row.people)]
+    apart = format_signed(row.difference.value) if row.difference else "-"
     return (
-        *(row.judge, row.dataset, row.by, f"{shortened(row.group, LONGEST_NAME)}{words}", str(row.n), row.outcome),
-        *(values[0], limits(row.judged), values[1], apart, limits(row.difference)),
+        *(row.judge, row.dataset, row.by, f"{shorten(row.group, LONGEST_NAME)}{words}", str(row.n), row.outcome),
+        *(values[0], interval_cell(row.judged), values[1], apart, interval_cell(row.difference)),
     )
 
 

@@ -1,34 +1,34 @@
-"""A cue contrast in both orders: what the cue does, apart from what the position does."""
-
-from __future__ import annotations
+"""Four-cell check: a cue in both orders, to separate the effect of the cue from that of the position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.asking.questions import Arm, Choice, Judgment
-from judgefixtures.checks.look_levels import at_last
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, of_look
-from judgefixtures.checks.sections import Section, View, in_order
-from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
-from judgefixtures.checks.two_arms import need_of
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, is_of_control, related_units, rows_of_parts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
-from judgefixtures.measures.validity import too_many_invalid
-from judgefixtures.numbers.clusters import Totals, counted, decides
-from judgefixtures.numbers.elementary import check_alpha, check_open
-from judgefixtures.numbers.estimate import Estimate, Status, bare, describe
-from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.proportions import mean_interval
-from judgefixtures.numbers.tolerance import advice, pairs_for_mean
-from judgefixtures.words.records import where_any
+from judgefixtures.metrics.contrast_metrics import cluster_scores, constant_side, outcome_share
+from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.models.check_rows import FourCellRow
+from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control, part_rows
+from judgefixtures.models.judgments import Choice, Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import Arm
+from judgefixtures.statistics.clusters import ClusterTotals, describe_clusters
+from judgefixtures.statistics.elementary import check_alpha
+from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share
+from judgefixtures.statistics.gates import inconclusive_advice, pairs_for_mean, settled
+from judgefixtures.statistics.power import smallest_passing_n
+from judgefixtures.statistics.proportions import mean_interval
+
+from .base import Answers, CheckInput, ContrastCheckBase, GateDecision, SampleRequirement
+from .contrast import contrast_requirement
+from .contrast_gate import describe_doubt, stuck_reason
+from .look_levels import gate_at_last_look
+from .sections import DisplayOptions, Section, sorted_section_rows
 
 
 @dataclass(frozen=True, slots=True)
-class FourCellCheck(AboutContrast):
+class FourCellCheck(ContrastCheckBase):
     """The cue's effect is within tolerance with the order balanced out."""
 
     kind: ClassVar[str] = "four-cells"
@@ -38,58 +38,42 @@ class FourCellCheck(AboutContrast):
         """Both conditions in both orders."""
         return self.contrast.cells
 
-    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+    def min_sample(
+        self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
+    ) -> SampleRequirement | None:
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        at_least = smallest_n_of_cells(gate.vsr_tolerance, at_last(gate, pairs).alpha)
-        return need_of(self.contrast, dataset, pairs, at_least, gate)
+        at_least = min_pairs_for_four_cells(gate.vsr_tolerance, gate_at_last_look(gate, pairs).alpha)
+        return contrast_requirement(self.contrast, dataset, pairs, at_least, gate)
 
-    def find(self, case: Case, *answers: Answers) -> Finding:
+    def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
         """Return the finding of the four cells."""
-        gate = gate_of(self, case)
-        measured = four_cells(answers[0].arms, gate.confidence)
-        decision = of_look(self, case, decide_four_cells(measured, len(case.pairs), gate))
-        row = FourCellRow.copied(
+        gate = self.gate_at_look(case)
+        measured = measure_four_cells(answers[0].arms, gate.confidence)
+        decision = self.decision_at_look(case, decide_four_cells(measured, len(case.pairs), gate))
+        row = FourCellRow.from_sources(
             decision,
-            decided_by=rows_of_parts(decision.decided_by),
+            decided_by=part_rows(decision.decided_by),
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,
-            clusters=related_units(measured.shift if measured else None),
+            clusters=cluster_count(measured.shift if measured else None),
             cue_effect=measured.cue if measured else None,
             position_effect=measured.position if measured else None,
             invalid_pairs=measured.invalid_pairs if measured else None,
             look=case.look and case.look.pairs,
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
-        told = (title, *(f"  {reason}" for reason in decision.reasons))
-        return decided(self, case, decision, row, diagnosis=told, estimate=measured.cue if measured else None)
+        diagnosis = (title, *(f"  {reason}" for reason in decision.reasons))
+        return self.decided(case, decision, row, diagnosis=diagnosis, estimate=measured.cue if measured else None)
 
     def is_open(self, finding: Finding) -> bool:
         """Whether it is undecided."""
         return finding.status is Status.INCONCLUSIVE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FourCellRow(OfJudge):
-    """What came of a cue contrast asked in both orders."""
-
-    place: ClassVar[str] = "four_cells"
-    contrast: str = ""
-    clusters: int | None = where_any()
-    cue_effect: Estimate | None = None
-    position_effect: Estimate | None = None
-    invalid_pairs: int | None = None
-    tolerance: float = 0.0
-    status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
-    waived: Waived | None = None
-    message: str = ""
-    look: int | None = where_any()
-
-
 @dataclass(frozen=True, slots=True)
-class FourCells:
+class FourCellMeasurement:
     """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
 
     `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
@@ -101,24 +85,22 @@ class FourCells:
     position: Estimate
     invalid_pairs: int
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
-    shift: Totals | None = None
-    invalid: Totals | None = None
+    shift: ClusterTotals | None = None
+    invalid: ClusterTotals | None = None
     stuck: Choice | None = None  # what was said in nearly all of every cell
 
 
-def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
+def measure_four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCellMeasurement | None:
     """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
 
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
     docs/statistics.md, "Position, noise, ranking".
     """
-    selected = [
-        (four[0], [share_of(judgment, "chose-first") for judgment in four]) for four in zip(*cells, strict=True)
-    ]
+    selected = [(four[0], [outcome_share(each, "chose-first") for each in four]) for four in zip(*cells, strict=True)]
     valid = [(first, four) for first, four in selected if None not in four]
     if not valid:
         return None
-    of = by_cluster(cells[0])
+    of = cluster_scores(cells[0])
 
     def mean(scored: Sequence[tuple[Judgment, float]], half_range: float) -> Estimate:
         scores = [score for _, score in scored]
@@ -129,14 +111,14 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
 
     cue, invalid = effect(valid, False), len(selected) - len(valid)
     position = mean([(first, sum(filter(None, four)) / 4 - 0.5) for first, four in valid], 0.5)
-    return FourCells(
+    return FourCellMeasurement(
         cue,
         position,
         invalid,
         (effect(selected, False), effect(selected, True)) if invalid else None,
         of((first, _cue_effect(four, False)) for first, four in valid),
         of((first, None in four) for first, four in selected),
-        stuck_side(cells),
+        constant_side(cells),
     )
 
 
@@ -146,69 +128,63 @@ def _cue_effect(four: Sequence[float | None], favours: bool) -> float:
     return (x - y + x21 - y21) / 2
 
 
-def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -> Decision:
+def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: GateTable) -> GateDecision:
     """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it.
 
     A PASS holds with every invalid verdict at worst, too.
     """
     invalid = pairs if measured is None else measured.invalid_pairs
-    excess = too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
+    excess = describe_too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
     if measured is None or excess:
         reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
-        return Decision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
-    status, enough = Status.INCONCLUSIVE, decides(measured.shift)
-    if enough and -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
-        status = Status.PASS
-    elif enough and (measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance):
-        status = Status.FAIL
-    settles = ""
-    part = "effect"
+        return GateDecision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
+    cue, tolerance, settles, part = measured.cue, gate.vsr_tolerance, "", "effect"
+    within, beyond = -tolerance < cue.low and cue.high < tolerance, cue.low > tolerance or cue.high < -tolerance
+    status = settled(within, beyond, measured.shift)
     if status is Status.INCONCLUSIVE:
-        needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
-        settles = f"; {advice(needed, measured.cue.n, 'tolerance', measured.shift)}"
-    if status is Status.PASS and measured.worst and (doubt := doubt_of(*measured.worst, invalid, gate)):
+        needed = pairs_for_mean(cue, tolerance)
+        settles = f"; {inconclusive_advice(needed, cue.n, 'tolerance', measured.shift)}"
+    if status is Status.PASS and measured.worst and (doubt := describe_doubt(*measured.worst, invalid, gate)):
         status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "invalid"
     if status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
         status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "stuck"
-    shown = f"VSR {describe(measured.cue)}{counted(measured.cue.n, measured.shift)}"
+    text = f"VSR {format_estimate(cue)}{describe_clusters(cue.n, measured.shift)}"
     reasons = (
-        f"cue effect over both orders: {shown}, tolerance {bare(gate.vsr_tolerance)}: {status}{settles}",
-        f"position effect: first chosen {describe(measured.position)} more often than half",
+        f"cue effect over both orders: {text}, tolerance {format_share(tolerance)}: {status}{settles}",
+        f"position effect: first chosen {format_estimate(measured.position)} more often than half",
     )
-    return Decision.of(status, gate.vsr_tolerance, *reasons, part=part)
+    return GateDecision.of(status, tolerance, *reasons, part=part)
 
 
 @lru_cache(maxsize=256)
-def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
+def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
     """Return the fewest pairs at which a four-cell contrast in which nothing moves PASSes; with fewer nothing can.
 
-    >>> smallest_n_of_cells(0.15)
+    >>> min_pairs_for_four_cells(0.15)
     15
     """
-    check_open(tolerance, "tolerance")
-    check_alpha(alpha)
-    return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
+    check_alpha(alpha, tolerance=tolerance)
+    return smallest_passing_n(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
 
 
 def _largest(rows: Sequence[FourCellRow]) -> str:
     """Return what came of contrasts that pass, by the largest of them."""
     effects = [(row, row.cue_effect) for row in rows if row.cue_effect]
-    row, found = max(effects, key=lambda each: abs(each[1].value))
+    row, estimate = max(effects, key=lambda each: abs(each[1].value))
     of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
     return (
         f"PASS: {row.judge}: with the responses in both orders labels shift its verdicts no more either: "
-        f"{row.contrast} on {row.dataset} {describe(found)}, at most "
-        f"{bare(row.tolerance)} allowed{of}"
+        f"{row.contrast} on {row.dataset} {format_estimate(estimate)}, at most "
+        f"{format_share(row.tolerance)} allowed{of}"
     )
 
 
-def _tell_four_cells(report: Row, view: View) -> list[str]:
+def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
     rows = FOUR_CELLS.read_records(report)
     passed = [] if view.verbose else [r for r in rows if r.status == Status.PASS and not r.waived and r.cue_effect]
-    lines = [
-        _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)
-    ]
-    shown = [row for row in rows if row not in passed and (view.verbose or not is_of_control(row.decided_by))]
+    judges = dict.fromkeys(row.judge for row in passed)
+    lines = [_largest([row for row in passed if row.judge == judge]) for judge in judges]
+    shown = [row for row in rows if row not in passed and (view.verbose or not decided_by_control(row.decided_by))]
     for row, *others in _alike(shown, view):
         by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
         more = f" ({len(others)} more are {row.status}: -v tells each)" if others else ""
@@ -216,7 +192,7 @@ def _tell_four_cells(report: Row, view: View) -> list[str]:
     return lines
 
 
-def _alike(rows: Sequence[FourCellRow], view: View) -> list[list[FourCellRow]]:
+def _alike(rows: Sequence[FourCellRow], view: DisplayOptions) -> list[list[FourCellRow]]:
     """Return rows with those of a judge that came to the same together, the largest effect first; waived ones alone."""
     groups: dict[tuple[object, ...], list[FourCellRow]] = {}
     for number, row in enumerate(rows):
@@ -228,5 +204,5 @@ def _alike(rows: Sequence[FourCellRow], view: View) -> list[list[FourCellRow]]:
     ]
 
 
-ROWS = in_order(FourCellRow, "judge", "dataset", "contrast")
+ROWS = sorted_section_rows(FourCellRow, "judge", "dataset", "contrast")
 FOUR_CELLS = Section("four_cells", FourCellRow, ROWS, _tell_four_cells, title="cues in both orders")

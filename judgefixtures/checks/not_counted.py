@@ -1,82 +1,57 @@
-"""Not counted: what recordings come to of a judge that has not passed its control. It is shown, and is no result.
+"""Results of a judge that failed its control: shown, but not counted.
 
-A judge that does not read is asked nothing further, but what it answered before may be what one wants to see of it; so
-it is with two judges of a swap of which one has not passed.
+Such a judge is asked nothing further, but its earlier answers are still of interest. The same applies to both judges of
+a swap if one of them failed its control.
 """
-
-from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar
 
-from judgefixtures.checks.candidate import SwapRow
-from judgefixtures.checks.phrasing import limits
-from judgefixtures.checks.protocol import Check
-from judgefixtures.checks.sections import Section, View, ordered
-from judgefixtures.findings import Finding, OfJudge, Row, rows_of
-from judgefixtures.numbers.estimate import Estimate, Status, describe, several, signed
+from judgefixtures.models.check_rows import NotCountedRow
+from judgefixtures.models.findings import Finding, Row, rows_of
+from judgefixtures.models.swap_rows import SwapRow
+from judgefixtures.statistics.estimate import Status, format_estimate, format_signed, pluralize
 from judgefixtures.swap.sentences import LABELS, SHIFTS
-from judgefixtures.words.records import where_any
+
+from .base import Check
+from .formatting import interval_cell
+from .sections import DisplayOptions, Section, sorted_rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotCountedRow(OfJudge):
-    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
-
-    `command` records the control, where that is all that is missing.
-    """
-
-    place: ClassVar[str] = "not_counted"
-    baseline: str = where_any("")  # of a swap
-    family: str = ""
-    name: str = ""
-    n: int = 0
-    estimate: Estimate | None = None
-    text: str = ""
-    command: str = where_any("")
-
-    @property
-    def who(self) -> str:
-        """The judge that has not passed its control, or the two of a swap, of which one at least has not."""
-        return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
-
-
-def not_counted(check: Check, found: Finding, n: int, command: str) -> NotCountedRow:
+def uncounted_row(check: Check, finding: Finding, n: int, command: str) -> NotCountedRow:
     """Return the row of what a check finds in recorded answers about so many pairs."""
     return NotCountedRow(
-        judge=found.judge,
-        baseline=found.baseline or "",
-        dataset=found.dataset,
+        judge=finding.judge,
+        baseline=finding.baseline or "",
+        dataset=finding.dataset,
         family=check.family,
-        name=found.name,
+        name=finding.name,
         n=n,
-        estimate=found.estimate,
-        text=found.plain or _measured(found),
+        estimate=finding.estimate,
+        text=finding.plain or _measured(finding),
         command=command,
     )
 
 
-def _measured(found: Finding) -> str:
+def _measured(finding: Finding) -> str:
     """Return what a finding without a sentence of its own measured; its status, which is none here, is left out."""
-    if found.estimate is None:
-        return "; ".join(found.reasons)
-    number, compared = describe(found.estimate), rows_of([found], SwapRow)
+    if finding.estimate is None:
+        return "; ".join(finding.reasons)
+    number, compared = format_estimate(finding.estimate), rows_of([finding], SwapRow)
     if not compared:
-        return f"{found.name} of {found.judge} on {found.dataset}: {number}"
-    kind, where = compared[0].quantity, f"{found.judge} less {found.baseline} on {found.dataset}"
+        return f"{finding.name} of {finding.judge} on {finding.dataset}: {number}"
+    kind, where = compared[0].quantity, f"{finding.judge} less {finding.baseline} on {finding.dataset}"
     what = LABELS.get(kind, kind)
     bound = "at most " if kind in SHIFTS and compared[0].status != Status.FAIL else ""
-    return f"{what}{'' if what == found.name else f' of {found.name}'}, {where}: {bound}{number}"
+    return f"{what}{'' if what == finding.name else f' of {finding.name}'}, {where}: {bound}{number}"
 
 
 def _rows(findings: Sequence[Finding]) -> list[NotCountedRow] | None:
-    return ordered(rows_of(findings, NotCountedRow), ("judge", "baseline", "dataset", "family", "name")) or None
+    return sorted_rows(rows_of(findings, NotCountedRow), ("judge", "baseline", "dataset", "family", "name")) or None
 
 
-def _tell(report: Row, view: View) -> list[str]:
+def _tell(report: Row, view: DisplayOptions) -> list[str]:
     """Say of which judges it is, and the largest of each family and dataset; with -v all."""
     rows = NOT_COUNTED.read_records(report)
     groups: dict[tuple[str, ...], list[NotCountedRow]] = {}
@@ -92,15 +67,15 @@ def _tell(report: Row, view: View) -> list[str]:
 
 def _title(rows: Sequence[NotCountedRow]) -> str:
     """Say why what is recorded of somebody does not count, ending in the command that records the control."""
-    many, who = several(len(rows), "result"), rows[0].who
+    many, who = pluralize(len(rows), "result"), rows[0].who
     them = "them" if rows[0].baseline else "it"
-    shown = f"what is recorded of {them} is shown, and counts for nothing ({many})"
+    text = f"what is recorded of {them} is shown, and counts for nothing ({many})"
     command = next((row.command for row in rows if row.command), "")
     if rows[0].baseline:
-        return f"{who}: not both have passed their control: {shown}" + (f". Record: {command}" if command else "")
+        return f"{who}: not both have passed their control: {text}" + (f". Record: {command}" if command else "")
     if command:
-        return f"of {who} the control is not recorded: {shown} until it is. Record: {command}"
-    return f"{who} has not passed its control: {shown}"
+        return f"of {who} the control is not recorded: {text} until it is. Record: {command}"
+    return f"{who} has not passed its control: {text}"
 
 
 def _cells(report: Row) -> list[tuple[str, ...]]:
@@ -108,21 +83,13 @@ def _cells(report: Row) -> list[tuple[str, ...]]:
     rows = [
         (
             *(row.who, row.dataset, row.name, str(row.n)),
-            "-" if row.estimate is None else signed(row.estimate.value),
-            limits(row.estimate),
+            "-" if row.estimate is None else format_signed(row.estimate.value),
+            interval_cell(row.estimate),
         )
         for row in NOT_COUNTED.read_records(report)
     ]
     return [head, *rows] if rows else []
 
 
-NOT_COUNTED = Section(
-    "not_counted",
-    NotCountedRow,
-    _rows,
-    _tell,
-    title="recorded, and not counted",
-    listed=True,
-    cells=_cells,
-    folded=True,
-)
+TITLE = "recorded, and not counted"
+NOT_COUNTED = Section("not_counted", NotCountedRow, _rows, _tell, title=TITLE, listed=True, cells=_cells, folded=True)

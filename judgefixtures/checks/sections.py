@@ -1,24 +1,24 @@
-"""Sections: the parts of report.json, each with what the terminal shows of it; every kind of check brings its own."""
-
-from __future__ import annotations
+"""Sections of report.json: each holds rows and the lines that the terminal shows of them."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from judgefixtures.checks.phrasing import table
-from judgefixtures.findings import Finding, PartRow, ReportRow, Row, evidence_of, rows_of
-from judgefixtures.measures.answered_by import ServedRow, sum_up_served, warn_of_changes
-from judgefixtures.measures.rows import ServedIn
-from judgefixtures.numbers.proportions import holm
-from judgefixtures.words.records import Record, as_json, where_any
+from judgefixtures.metrics.served_models import served_model_rows, warn_of_changes
+from judgefixtures.models.check_rows import ItemResultRow, ServedModelRow
+from judgefixtures.models.findings import Finding, ReportRow, Row, evidence_of, rows_of
+from judgefixtures.models.judgment_rows import ServedModelInArm
+from judgefixtures.models.record import Record, as_json
+from judgefixtures.statistics.proportions import holm
+
+from .formatting import table_lines
 
 R = TypeVar("R", bound=Record)
 K = TypeVar("K", bound=ReportRow)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DisplayOptions:
     """How a report is shown: the level of its tests, and whether what passed is shown as fully as what did not.
 
     `told` are the checks, by judge, dataset and name, whose diagnosis stands above already: nothing of it is repeated.
@@ -44,7 +44,7 @@ class Section(Generic[R]):
     key: str
     record: type[R] | None = None
     rows: Callable[[Sequence[Finding]], Sequence[R | str] | None] | None = None
-    lines: Callable[[Row, View], list[str]] = lambda _report, _view: []
+    lines: Callable[[Row, DisplayOptions], list[str]] = lambda _report, _view: []
     alerts: Callable[[Row], list[str]] = lambda _report: []
     sums_up: Callable[[Row], R | None] | None = None
     title: str = ""
@@ -58,10 +58,10 @@ class Section(Generic[R]):
             return as_json(self.sums_up(report))
         return None if self.rows is None else as_json(self.rows(findings))
 
-    def shown(self, report: Row, view: View) -> list[str]:
+    def shown(self, report: Row, view: DisplayOptions) -> list[str]:
         """Return what the terminal shows of it: its lines, and the table below."""
         lines, cells = self.lines(report, view), () if self.folded and not view.verbose else self.cells(report)
-        return [*lines, "", *table(cells)] if cells else lines
+        return [*lines, "", *table_lines(cells)] if cells else lines
 
     def read_records(self, report: Row) -> tuple[R, ...]:
         """Return the records of a report that is plain JSON; none where it lacks the key."""
@@ -69,37 +69,19 @@ class Section(Generic[R]):
         return tuple(self.record.from_json(row) for row in report.get(self.key) or ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRow(Record):
-    """What an item found, in a sentence."""
-
-    judge: str = ""
-    baseline: str | None = None
-    dataset: str = ""
-    check: str = ""
-    name: str = ""
-    status: str = ""
-    waived: bool = False
-    text: str = ""
-    message: str = ""
-    decided_by: tuple[PartRow, ...] = ()
-    lapsed: bool = where_any(False)
-    of_test: bool = where_any(False)
-
-
-def read_results(report: Row) -> tuple[ResultRow, ...]:
+def read_results(report: Row) -> tuple[ItemResultRow, ...]:
     """Return what all items found, of a report that is plain JSON."""
-    return tuple(map(ResultRow.from_json, report.get("results") or ()))
+    return tuple(map(ItemResultRow.from_json, report.get("results") or ()))
 
 
-def ordered(rows: Iterable[R], key: Sequence[str]) -> list[R]:
+def sorted_rows(rows: Iterable[R], key: Sequence[str]) -> list[R]:
     """Return rows sorted by some of their fields."""
     return sorted(rows, key=lambda row: tuple(str(getattr(row, name) or "") for name in key))
 
 
-def in_order(kind: type[K], *key: str) -> Callable[[Sequence[Finding]], list[K]]:
+def sorted_section_rows(kind: type[K], *key: str) -> Callable[[Sequence[Finding]], list[K]]:
     """Return the `rows` of a section that has all of a kind that there are, sorted by some of their fields."""
-    return lambda findings: ordered(rows_of(findings, kind), key)
+    return lambda findings: sorted_rows(rows_of(findings, kind), key)
 
 
 CONTRAST_KEY = ("judge", "dataset", "family", "contrast")
@@ -107,7 +89,7 @@ CONTRAST_KEY = ("judge", "dataset", "family", "contrast")
 
 def with_holm(rows: Iterable[Any], key: Sequence[str] = CONTRAST_KEY) -> list[Any]:
     """Return the rows in the order of the key, with p_fail adjusted by Holm's method over the rows of each judge."""
-    rows = ordered(rows, key)
+    rows = sorted_rows(rows, key)
     adjusted: list[Any] = []
     for judge in sorted({row.judge for row in rows}):
         of_judge = [row for row in rows if row.judge == judge]
@@ -122,14 +104,14 @@ def _warning_lines(report: Row) -> list[str]:
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    told = {text for finding in findings for text in finding.evidence.get("warnings", ())}
-    return sorted({*told, *warn_of_changes(_served(findings))})
+    warnings = {text for finding in findings for text in finding.evidence.get("warnings", ())}
+    return sorted({*warnings, *warn_of_changes(_served(findings))})
 
 
-def _served(findings: Sequence[Finding]) -> list[ServedRow]:
-    return sum_up_served(evidence_of(findings, ServedIn))
+def _served(findings: Sequence[Finding]) -> list[ServedModelRow]:
+    return served_model_rows(evidence_of(findings, ServedModelInArm))
 
 
 # Of the judges themselves, whatever was checked.
 WARNINGS: Section[Record] = Section("warnings", rows=_warnings, alerts=_warning_lines)
-SERVED = Section("served", ServedRow, _served)
+SERVED = Section("served", ServedModelRow, _served)

@@ -1,51 +1,31 @@
-"""A TOML file to the configuration in force: tables found, completed by the built-in ones, and checked together."""
-
-from __future__ import annotations
+"""Loading of a TOML file: find the tables, merge the built-in ones, check all of them together."""
 
 import difflib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from judgefixtures.config.in_force import Config, source_of
-from judgefixtures.config.places import Place, check_names, read_toml, validated
-from judgefixtures.config.run_tables import (
-    NOT_INHERITED,
-    OWN_GATES,
-    SWAP_FAMILIES,
-    DatasetTable,
-    GateTable,
-    Table,
-    TermsTable,
-    WholeTable,
-)
-from judgefixtures.material.contrasts import OTHER_FAMILIES
-from judgefixtures.material.cues import BY_NAME, FAMILIES, PLACE, Families, Family, Stands, place_of
-from judgefixtures.material.prompts import LAYOUTS, WORDINGS
-from judgefixtures.material.registry import ALONE
-from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
-from judgefixtures.reading.stance import as_read
-from judgefixtures.sources.sample import check
-from judgefixtures.words.errors import JudgeFixturesError, check_known, choices, heading
+from judgefixtures.models.check_registry import ALONE
+from judgefixtures.models.contrasts import OTHER_FAMILIES
+from judgefixtures.models.cues import BY_NAME, FAMILIES, PLACE, CueFamily, Families, Stands, cue_place
+from judgefixtures.parsing.acknowledgment_classifier import normalize_term
+from judgefixtures.prompts.templates import LAYOUTS, WORDINGS
+from judgefixtures.providers.judge_table import PLAN_KEYS, JudgeTable, plan_keys
+from judgefixtures.sources.sample import check_source
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values, check_known, table_heading
+
+from . import run_tables
+from .config import Config, source_of_table
+from .run_tables import NOT_INHERITED, OWN_GATES, ConfigurationTable, DatasetTable, GateTable, Table
+from .validation import ConfigLocation, check_folder_names, read_toml, validate_table
 
 BUILTIN = Path(__file__).parents[1] / "builtin.toml"
 TABLE = ("tool", "judgefixtures")  # where our tables stand in a pyproject.toml
 
 # What people write for a table that has another name.
-LIKELY = MappingProxyType(
-    {
-        "judge": "judges",
-        "dataset": "datasets",
-        "gates": "gate",
-        "cue": "cues",
-        "swaps": "swap",
-        "waiver": "waivers",
-        "detectors": "detector",
-        "controls": "control",
-    }
-)
+LIKELY = {name: f"{name}s" for name in ("judge", "dataset", "cue", "waiver")}
+LIKELY |= {f"{name}s": name for name in ("gate", "swap", "detector", "control")}
 ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
 
 
@@ -77,13 +57,13 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
     """
     *above, own = table
     for key, value in held.items():
-        if key in (*WholeTable.model_fields, *LIKELY, own):
+        if key in (*ConfigurationTable.model_fields, *LIKELY, own):
             array = isinstance(value, list) and {type(each) for each in value} == {dict}
             tables = isinstance(value, dict) or array
             named = [] if key == own else [LIKELY.get(key, key)]
             path = _path_to(value)
-            there = heading((), key, *path) if tables else key
-            meant = heading(table, *named, *path) if tables else f"{key} below {heading(table)}"
+            there = table_heading((), key, *path) if tables else key
+            meant = table_heading(table, *named, *path) if tables else f"{key} below {table_heading(table)}"
             raise JudgeFixturesError(
                 f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
                 f"nothing reads it there: write {f'[{meant}]' if array else meant}."
@@ -91,7 +71,9 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
     beside = held.get(above[0]) if above else None
     for name in beside if isinstance(beside, dict) else ():
         if name != own and _alike(name, own):
-            raise JudgeFixturesError(f"{file}: nothing reads {heading(above, name)}: did you mean {heading(table)}?")
+            raise JudgeFixturesError(
+                f"{file}: nothing reads {table_heading(above, name)}: did you mean {table_heading(table)}?"
+            )
 
 
 def _path_to(value: object) -> list[str]:
@@ -115,20 +97,19 @@ def build_config(
 
     `within` is the table of the file that these stand in, for messages.
     """
-    place = Place(file, within)
-    written, placed = _places_apart(written)
-    written, terms = _terms_apart(written, place)
+    place = ConfigLocation(file, within)
+    written, placed, terms = _sentences_apart(written, place)
     root = _root(written, place)
-    builtin = _root(read_toml(BUILTIN), Place(str(BUILTIN)))
+    builtin = _root(read_toml(BUILTIN), ConfigLocation(str(BUILTIN)))
     tables, datasets = {**builtin.judges, **root.judges}, {**builtin.datasets, **root.datasets}
     _check_terms(terms, root.cues, place)
     own_cues = {
-        name: Family(labels, terms.get(name, {}), placed.get(name, "response")) for name, labels in root.cues.items()
+        name: CueFamily(labels, terms.get(name, {}), placed.get(name, "response")) for name, labels in root.cues.items()
     }
     cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
-    check_names(place, judges=tables, datasets=root.datasets, cues=cues)
+    check_folder_names(place, judges=tables, datasets=root.datasets, cues=cues)
     for name, labels in root.cues.items():
-        check_names(place, cues=labels)
+        check_folder_names(place, cues=labels)
         if name in OTHER_FAMILIES:
             raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a family already: choose another name.")
     own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
@@ -144,7 +125,8 @@ def build_config(
     controlling = root.control.dataset if root.control is not None else None
     swap = root.swap
     if "families" not in swap.model_fields_set:
-        swap = swap.model_copy(update={"families": [*SWAP_FAMILIES, *own]})
+        compared = [*run_tables.SWAP_FAMILIES, *own]
+        swap = type(swap).model_construct(swap.model_fields_set, **dict(swap) | {"families": compared})
     return Config(
         file=file,
         judge=root.judge,
@@ -169,7 +151,11 @@ AS_WRITTEN = ("pairs", "seed", "control", "security", "detector", "canary", "bat
 
 
 def _check_references(
-    root: WholeTable, families: Iterable[str], datasets: Mapping[str, Any], judges: Mapping[str, Any], place: Place
+    root: ConfigurationTable,
+    families: Iterable[str],
+    datasets: Mapping[str, Any],
+    judges: Mapping[str, Any],
+    place: ConfigLocation,
 ) -> None:
     """Raise JudgeFixturesError where a table names a family, a dataset or a judge that there is not."""
     for family in root.swap.families:
@@ -183,61 +169,44 @@ def _check_references(
         check_known(f"{place.at('detector')} judge", "judge", root.detector.judge, judges)
 
 
-def _places_apart(written: Table) -> tuple[Table, dict[str, Stands]]:
-    """Return the configuration without the keys `place` of families, and where the sentences of these stand, by family.
+def _sentences_apart(
+    written: Table, place: ConfigLocation
+) -> tuple[Table, dict[str, Stands], dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the configuration with nothing but sentences in its families, and what else these have, by family.
 
-    With any other value than those of the key, `place` is a label as any other.
+    That is where the sentences stand, the key `place`, and the words of [cues.NAME.terms] by label. With any other
+    value than those of the key, `place` is a label as any other; so is `terms` where it is a sentence.
     """
     families = written.get("cues")
     if not isinstance(families, dict):
-        return written, {}
-    placed = {name: at for name, table in families.items() if isinstance(table, dict) and (at := place_of(table))}
-    bare = {
-        name: {key: value for key, value in table.items() if key != PLACE} if name in placed else table
-        for name, table in families.items()
-    }
-    return {**written, "cues": bare}, placed
+        return written, {}, {}
+    placed: dict[str, Stands] = {}
+    terms: dict[str, dict[str, tuple[str, ...]]] = {}
+    bare = {name: dict(table) if isinstance(table, dict) else table for name, table in families.items()}
+    for name, labels in bare.items():
+        if isinstance(labels, dict) and (at := cue_place(labels)):
+            placed[name] = at
+            del labels[PLACE]
+        if isinstance(labels, dict) and isinstance(labels.get("terms"), dict):
+            read = validate_table(run_tables.TermsTable, {"terms": labels.pop("terms")}, place.at("cues", name)).terms
+            terms[name] = {label: tuple(words) for label, words in read.items()}
+    return {**written, "cues": bare}, placed, terms
 
 
-def _terms_apart(written: Table, place: Place) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:
-    """Return the configuration without the tables [cues.NAME.terms], and the words of these by family and label.
-
-    A sentence of the name `terms` is a label as any other.
-    """
-    families = written.get("cues")
-    if not isinstance(families, dict):
-        return written, {}
-    tables = {
-        name: labels["terms"]
-        for name, labels in families.items()
-        if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)
-    }
-    found = {}
-    for name, table in tables.items():
-        read = validated(TermsTable, {"terms": table}, place.at("cues", name)).terms
-        found[name] = {label: tuple(words) for label, words in read.items()}
-    bare = {
-        name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables else labels
-        for name, labels in families.items()
-    }
-    return {**written, "cues": bare}, found
-
-
-def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: Place) -> None:
+def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: ConfigLocation) -> None:
     """Raise JudgeFixturesError for terms of no label of one's own, and for such as no text can hold as it is read."""
     for name, words in terms.items():
-        where, family = place.at("cues", name, "terms"), heading(place.within, "cues", name)
+        where, family = place.at("cues", name, "terms"), table_heading(place.within, "cues", name)
         if words and not cues[name]:
             raise JudgeFixturesError(
                 f"{where}: terms belong to labels of a family of your own: {family} has no sentences."
             )
         for label, each in words.items():
             if label not in cues[name]:
-                raise JudgeFixturesError(
-                    f"{where}: there is no label {label!r} in {family}: {choices(label, cues[name])}."
-                )
+                known = accepted_values(label, cues[name])
+                raise JudgeFixturesError(f"{where}: there is no label {label!r} in {family}: {known}.")
             for term in each:
-                if not as_read(term):
+                if not normalize_term(term):
                     raise JudgeFixturesError(
                         f"{where} {label}: {term!r} can never be found in a reason. A term is "
                         "words of the letters a to z and digits, in one sentence, and not just a response's name."
@@ -248,46 +217,43 @@ def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> J
     """Return a checked [judges.NAME] table; raises JudgeFixturesError naming the key."""
     if "extends" in table:
         raise JudgeFixturesError(f"{where}: extends needs the configuration file's other tables: merge them yourself.")
-    return validated(JudgeTable, dict(table), where)
+    return validate_table(JudgeTable, dict(table), where)
 
 
-def _root(written_as: Table, place: Place) -> WholeTable:
+def _root(written_as: Table, place: ConfigLocation) -> ConfigurationTable:
     written = dict(written_as)
     for key in ("judge", "dataset"):
         if isinstance(value := written.get(key), dict):
             of_one = next((name for name, each in value.items() if isinstance(each, dict)), "NAME")
             raise JudgeFixturesError(
                 f"{place.at(key, of_one)}: there are no such tables: did you mean "
-                f"{heading(place.within, LIKELY[key], of_one)}?"
+                f"{table_heading(place.within, LIKELY[key], of_one)}?"
             )
     if isinstance(written.get("datasets"), list):
         written["dataset"] = written.pop("datasets")
     renamed = "datasets" if isinstance(written_as.get("datasets"), list) else "dataset"
-    return validated(WholeTable, written, _top(place), {"dataset": renamed})
+    return validate_table(ConfigurationTable, written, _top(place), {"dataset": renamed})
 
 
-def _top(place: Place) -> str:
+def _top(place: ConfigLocation) -> str:
     """Return where the configuration's own keys stand, as messages begin."""
     return place.at() if place.within else place.file
 
 
-def _judge(name: str, tables: Mapping[str, Table], place: Place, folder: Path) -> JudgeTable:
+def _judge(name: str, tables: Mapping[str, Table], place: ConfigLocation, folder: Path) -> JudgeTable:
     where = place.at("judges", name)
-    table = validated(JudgeTable, _extended((name,), tables, place), where)
-    if table.template:
-        table = table.model_copy(update={"template": _template_path(table.template, folder, where)})
-    if table.templates:
-        own = {name: _template_path(path, folder, f"{where}: templates") for name, path in table.templates.items()}
-        table = table.model_copy(update={"templates": own})
-    if table.wordings:
-        wordings = [
-            each if each in WORDINGS else _template_path(each, folder, f"{where}: wordings") for each in table.wordings
-        ]
-        table = table.model_copy(update={"wordings": wordings})
-    if table.system_prompt:
-        path = _path(table.system_prompt, folder, f"{where}: system_prompt")
-        table = table.model_copy(update={"system_prompt": str(path)})
-    return table
+    table = validate_table(JudgeTable, _extended((name,), tables, place), where)
+
+    def located(path: str, key: str = "") -> str:
+        return _template_path(path, folder, f"{where}: {key}" if key else where)
+
+    own = {
+        "template": table.template and located(table.template),
+        "templates": {name: located(path, "templates") for name, path in (table.templates or {}).items()},
+        "wordings": [each if each in WORDINGS else located(each, "wordings") for each in table.wordings or ()],
+        "system_prompt": table.system_prompt and str(_path(table.system_prompt, folder, f"{where}: system_prompt")),
+    }
+    return table.model_copy(update={key: value for key, value in own.items() if value})
 
 
 def _template_path(template: str, folder: Path, where: str) -> str:
@@ -308,7 +274,7 @@ def _path(text: str, folder: Path, where: str) -> Path:
         raise JudgeFixturesError(f"{where} = {text[:60]!r} cannot be a path: {error}.") from None
 
 
-def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place) -> Table:
+def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: ConfigLocation) -> Table:
     """Return the table of the last judge of a chain of extensions over those that it extends in turn."""
     table = dict(tables[chain[-1]])
     parent = table.pop("extends", None)
@@ -316,7 +282,8 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place)
         return table
     if not isinstance(parent, str) or parent not in tables:
         raise JudgeFixturesError(
-            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: {choices(str(parent), tables)}."
+            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: "
+            f"{accepted_values(str(parent), tables)}."
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
@@ -337,17 +304,17 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place)
     return {**inherited, **table}
 
 
-def _located(name: str, table: DatasetTable, folder: Path, place: Place) -> DatasetTable:
+def _located(name: str, table: DatasetTable, folder: Path, place: ConfigLocation) -> DatasetTable:
     if table.path is not None:
         table = table.model_copy(update={"path": str(_path(table.path, folder, place.at("datasets", name) + " path"))})
     try:
-        check(source_of(name, table, place.within))
+        check_source(source_of_table(name, table, place.within))
     except JudgeFixturesError as error:
         raise JudgeFixturesError(f"{place.file}: {error}") from None
     return table
 
 
-def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateTable, dict[str, GateTable]]:
+def _gates(written: Table, families: Iterable[str], place: ConfigLocation) -> tuple[GateTable, dict[str, GateTable]]:
     own = {key: value for key, value in written.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in written.items() if isinstance(value, dict)}
     _check_own_keys({"": own, **tables}, place)
@@ -356,20 +323,20 @@ def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateT
     for name in sorted(own.keys() & {*known} - GateTable.model_fields.keys()):
         raise JudgeFixturesError(
             f"{place.at('gate')}: {name} is a table with the keys of a gate, got {own[name]!r}: write what is to hold "
-            f"of it under {heading(place.within, 'gate', name)}."
+            f"of it under {table_heading(place.within, 'gate', name)}."
         )
-    default = validated(GateTable, own, place.at("gate"))
+    default = validate_table(GateTable, own, place.at("gate"))
     for name in tables:
         check_known(place.at("gate", name), "family", name, known)
     shared = {name: table for name, table in tables.items() if name not in OWN_GATES}
-    gates = {name: validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in shared.items()}
+    gates = {name: validate_table(GateTable, own | table, place.at("gate", name)) for name, table in shared.items()}
     inherited = {key: value for key, value in own.items() if key not in NOT_INHERITED}
     for name, kind in OWN_GATES.items():
-        gates[name] = validated(kind, {**inherited, **tables.get(name, {})}, place.at("gate", name))
+        gates[name] = validate_table(kind, {**inherited, **tables.get(name, {})}, place.at("gate", name))
     return default, gates
 
 
-def _check_own_keys(tables: Mapping[str, Table], place: Place) -> None:
+def _check_own_keys(tables: Mapping[str, Table], place: ConfigLocation) -> None:
     """Raise JudgeFixturesError where a key stands in another table than the one [gate.NAME] that it is of."""
     for name, kind in OWN_GATES.items():
         keys = kind.model_fields.keys() - GateTable.model_fields.keys()
@@ -377,5 +344,6 @@ def _check_own_keys(tables: Mapping[str, Table], place: Place) -> None:
             if other != name and (misplaced := sorted(keys & table.keys())):
                 where = place.at("gate", other) if other else place.at("gate")
                 raise JudgeFixturesError(
-                    f"{where}: {misplaced[0]} is a key of {heading(place.within, 'gate', name)} alone: write it there."
+                    f"{where}: {misplaced[0]} is a key of {table_heading(place.within, 'gate', name)} alone: "
+                    "write it there."
                 )

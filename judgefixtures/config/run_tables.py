@@ -1,6 +1,4 @@
-"""All tables but those of judges: what is asked about, what is tolerated, and what a configuration may do."""
-
-from __future__ import annotations
+"""Tables of datasets, gates, cues and runs."""
 
 import datetime
 import itertools
@@ -11,13 +9,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from judgefixtures.material.pairs import LABELS, Label
-from judgefixtures.material.prompts import LAYOUTS
-from judgefixtures.numbers.agreement import AgreementLimits
-from judgefixtures.providers.tables import StrictTable
+from judgefixtures.models.pairs import LABELS, Label
+from judgefixtures.prompts.templates import LAYOUTS
+from judgefixtures.providers.judge_table import StrictTable
+from judgefixtures.sources.human_labels import label_key
 from judgefixtures.sources.mapping import COLUMNS
-from judgefixtures.sources.people import spelled
-from judgefixtures.words.errors import choices
+from judgefixtures.statistics.agreement import AgreementLimits
+from judgefixtures.util.errors import accepted_values
 
 Table = dict[str, Any]  # as TOML has it
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -41,12 +39,12 @@ def _label_values(value: object) -> object:
     if not isinstance(value, dict) or not value:
         raise ValueError('say which values mean pass and which fail: {pass = ["good", 1], fail = ["bad", 0]}')
     if unknown := sorted(value.keys() - set(LABELS)):
-        raise ValueError(f"unknown label {unknown[0]!r}; {choices(unknown[0], LABELS)}")
+        raise ValueError(f"unknown label {unknown[0]!r}; {accepted_values(unknown[0], LABELS)}")
     meant: dict[str, str] = {}
     for label in LABELS:
         listed = value.get(label, [])
         for each in listed if isinstance(listed, list) else [listed]:
-            if (word := spelled(each)) is None:
+            if (word := label_key(each)) is None:
                 raise ValueError(f"{label}: {each!r} is not a text, a number, or true or false")
             if meant.setdefault(word, label) != label:
                 raise ValueError(f"{word!r} is both pass and fail: keep one of the two")
@@ -87,7 +85,7 @@ class DatasetTable(StrictTable):
     def _whole_columns(self) -> Self:
         columns = set(self.columns or ())
         if unknown := sorted(columns - set(COLUMNS)):
-            raise ValueError(f"columns: unknown field {unknown[0]!r}; {choices(unknown[0], COLUMNS)}")
+            raise ValueError(f"columns: unknown field {unknown[0]!r}; {accepted_values(unknown[0], COLUMNS)}")
         preference = columns & {"chosen", "rejected"}
         if preference and (columns & {"response_1", "response_2", "gold"} or self.gold_values):
             raise ValueError(
@@ -117,6 +115,7 @@ class GateTable(StrictTable):
 
     vsr_tolerance: Share = 0.15
     car_threshold: Share = 0.8
+    car_unmeasured: Literal["inconclusive", "fail"] = "inconclusive"  # too low a CAR, by a detector of unknown recall
     max_silent: Share | None = None
     confidence: Share = 0.90
     max_invalid: float = Field(0.05, ge=0, lt=1)
@@ -144,6 +143,8 @@ class AgreementTable(GateTable):
     min_tpr: Share | None = None
     min_tnr: Share | None = None
     min_kappa: Share | None = None
+    people_margin: Share = 0.05
+    as_people: bool = False
 
     @property
     def limits(self) -> AgreementLimits:
@@ -152,9 +153,11 @@ class AgreementTable(GateTable):
 
 
 class WordingTable(GateTable):
-    """The [gate.wording] table: by how much other words for the same prompt may flip more than asking again does."""
+    """The [gate.wording] table: how much other words for the same prompt may change in a judge's answers."""
 
     wording_tolerance: Share = 0.10
+    max_probability_change: Share = 0.10  # of a wording: the mean squared change of an example's pass probability
+    repeats: Literal[1, 2] = 2  # runs of each wording
 
 
 class PositionTable(GateTable):
@@ -173,7 +176,7 @@ NOT_INHERITED = ("min_accuracy",)
 
 
 @dataclass(frozen=True, slots=True)
-class HouseSets:
+class SampleDatasets:
     """The sets of ours that judges of one mode are asked about where nobody names others.
 
     `close` ones, on which a cue can move a verdict, are for whatever shows a judge the same thing twice, and `clear`
@@ -185,15 +188,17 @@ class HouseSets:
     canary: tuple[str, str]
 
 
-OF_PAIRS = HouseSets(("house-close", "house-close-stories"), ("house-qa", "house-stories"), ("house-close", "house-qa"))
+OF_PAIRS = SampleDatasets(
+    ("house-close", "house-close-stories"), ("house-qa", "house-stories"), ("house-close", "house-qa")
+)
 # Its clear ones are the twins of its control.
-OF_EXAMPLES = HouseSets(("house-answers",), ("house-graded",), ("house-answers", "house-control"))
+OF_EXAMPLES = SampleDatasets(("house-answers",), ("house-graded",), ("house-answers", "house-control"))
 
 
-def house_sets(mode: str) -> HouseSets:
+def sample_datasets(mode: str) -> SampleDatasets:
     """Return the sets for a mode; scores, whether they pass from a mark on or not, are of the responses of pairs.
 
-    >>> house_sets("binary").close, house_sets("pointwise").close
+    >>> sample_datasets("binary").close, sample_datasets("pointwise").close
     (('house-answers',), ('house-close', 'house-close-stories'))
     """
     return OF_EXAMPLES if LAYOUTS[mode].has_labels else OF_PAIRS
@@ -267,12 +272,11 @@ class CanaryTable(StrictTable):
             raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
         return self
 
-    def groups(self, mode: str) -> tuple[tuple[str, int], ...]:
-        """Return the datasets that a judge of this mode is asked about, each with how many pairs, or examples, of it.
+    def groups(self, close: str, clear: str) -> tuple[tuple[str, int], ...]:
+        """Return the datasets that a judge is asked about: these two, unless others are named.
 
-        They are the house sets that its runs record, unless others are named.
+        Each comes with how many pairs, or examples, of it are asked about.
         """
-        close, clear = house_sets(mode).canary
         close, clear = self.close_dataset or close, self.clear_dataset or clear
         wanted: dict[str, int] = {}
         for dataset, pairs in ((close, self.close_pairs), (clear, self.clear_pairs)):
@@ -313,11 +317,11 @@ class DetectorTable(StrictTable):
     judge: str | None = Field(None, min_length=1)  # a judge whose model is asked; None: nobody
 
 
-class WholeTable(StrictTable):
+class ConfigurationTable(StrictTable):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
     judge: str | None = None
-    collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/by_name.py reads it
+    collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/opt_in.py reads it
     dataset: list[str] = Field(default_factory=list)
     pairs: int | None = Field(None, ge=1)
     seed: int = 0

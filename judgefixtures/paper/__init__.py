@@ -1,22 +1,20 @@
-"""The paper's tables and figure from recordings: `judgefixtures paper`, `make paper`.
+"""Paper: tables and figure of arXiv 2509.26072 from recordings, for `judgefixtures paper`.
 
-replication: the paper's contrasts of some judges, each beside what was published of it. markdown: those as a page, with
-the text of page.md.jinja. figure: Figure 1, by matplotlib, which is imported nowhere else. Here both become files.
-Numbers are what checks and metrics make of recordings; what was published is judgefixtures.material.published.
+`replication` compares the contrasts of judges with the published numbers, `markdown` writes the page (page.md.jinja),
+and `figure` draws Figure 1. Only `figure` imports matplotlib.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgefixtures.paper.figure import NAMES, draw
-from judgefixtures.paper.markdown import describe_paper, page
-from judgefixtures.paper.replication import Cell, Paper, measure_paper, open_run
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
-__all__ = ["Cell", "Paper", "Written", "measure_paper", "open_run", "write_paper"]
+from .figure import NAMES, draw_figure
+from .markdown import describe_paper, paper_page
+from .replication import PaperCell, PaperResults, measure_paper, open_run
+
+__all__ = ["PaperCell", "PaperResults", "WrittenPaper", "measure_paper", "open_run", "write_paper"]
 
 PAGE = "paper.md"
 EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
@@ -24,7 +22,7 @@ NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPaper:
     """What was written, what a terminal shows of it, why there is no figure where there is none, and the exit code."""
 
     files: tuple[Path, ...]
@@ -33,7 +31,7 @@ class Written:
     exit_code: int
 
 
-def write_paper(paper: Paper, folder: Path) -> Written:
+def write_paper(paper: PaperResults, folder: Path) -> WrittenPaper:
     """Write paper.md, figure-1.svg and figure-1.png into a folder, which is made; the page also without matplotlib.
 
     The exit code is 1 where a number that was asked for differs from the published one, else 10 where it could not be
@@ -45,22 +43,22 @@ def write_paper(paper: Paper, folder: Path) -> Written:
             (folder / name).unlink(missing_ok=True)
         pictures, trouble = _drawn(paper, folder)
         written = folder / PAGE
-        written.write_text(page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
+        written.write_text(paper_page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
     except OSError as error:
         raise JudgeFixturesError(
             f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
         ) from None
-    return Written((written, *pictures), tuple(describe_paper(paper)), trouble, _exit_code(paper, trouble))
+    return WrittenPaper((written, *pictures), tuple(describe_paper(paper)), trouble, _exit_code(paper, trouble))
 
 
-def _drawn(paper: Paper, folder: Path) -> tuple[Sequence[Path], str]:
+def _drawn(paper: PaperResults, folder: Path) -> tuple[Sequence[Path], str]:
     try:
-        return draw(paper.measured("recency"), folder), ""
+        return draw_figure(paper.measured("recency"), folder), ""
     except JudgeFixturesError as error:
         return (), str(error)
 
 
-def _exit_code(paper: Paper, trouble: str) -> int:
+def _exit_code(paper: PaperResults, trouble: str) -> int:
     if paper.differing:
         return DIFFERENT
     if paper.is_lacking:

@@ -1,7 +1,7 @@
-"""Figure 1: how far verdicts move with the labels new and old, by judge and dataset. Only this file knows matplotlib.
+"""Figure 1: the shift from the labels new and old, by judge and dataset.
 
-The same numbers give the same SVG, byte for byte. It is read in grey as well as in colour: what was measured is a
-filled mark with its interval, what was published a hollow one beside it.
+Equal numbers give the same SVG, byte for byte. The figure is readable in grey: a filled mark with its interval is
+measured, a hollow mark is published.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgefixtures.checks.phrasing import shortened
-from judgefixtures.paper.replication import Cell
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.checks.formatting import shorten
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .replication import PaperCell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +23,8 @@ LACKING = (
     "Figure 1 is not drawn, since matplotlib is not installed: install it with `pip install 'judgefixtures[paper]'`. "
     "The tables are written all the same."
 )
-SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "judgefixtures",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    "font.size": 9.0,
-}
+FONT = {"font.family": "DejaVu Sans", "font.size": 9.0}
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "judgefixtures", "svg.fonttype": "path", **FONT}
 # Neither the day nor the version of matplotlib is in a file.
 METADATA = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
 TITLE = "Figure 1. How far verdicts move when the labels new and old change places"
@@ -37,7 +34,7 @@ LONGEST = 40  # characters of a name: a longer one would leave no room for the p
 ABOVE = 0.22  # a published number stands above the measured one, in rows
 
 
-def draw(cells: Sequence[Cell], folder: Path) -> tuple[Path, ...]:
+def draw_figure(cells: Sequence[PaperCell], folder: Path) -> tuple[Path, ...]:
     """Draw Figure 1 as SVG and PNG into a folder that exists; return the files, none where there is nothing to draw.
 
     `cells` are measured contrasts of recency. Raises JudgeFixturesError where matplotlib is not installed.
@@ -64,7 +61,7 @@ def draw(cells: Sequence[Cell], folder: Path) -> tuple[Path, ...]:
     return paths
 
 
-def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
+def _fill(axes: Axes, cells: Sequence[PaperCell]) -> None:
     """Put a row per cell into the axes, the first one on top."""
     for row, cell in enumerate(cells):
         if cell.vsr is None:
@@ -88,10 +85,10 @@ def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
     axes.set_xlabel(_axis(cells))
 
 
-def _name(cell: Cell) -> str:
+def _name(cell: PaperCell) -> str:
     experiment = cell.of.experiment
     stands = f" (for {experiment.dataset})" if experiment and cell.of.is_simulated else ""
-    return f"{shortened(cell.of.name, LONGEST)}\n{shortened(cell.of.dataset, LONGEST)}{stands}"
+    return f"{shorten(cell.of.name, LONGEST)}\n{shorten(cell.of.dataset, LONGEST)}{stands}"
 
 
 def _points(value: float) -> str:
@@ -99,6 +96,6 @@ def _points(value: float) -> str:
     return f"{value:+.3g}" if round(value, 9) else "0"
 
 
-def _axis(cells: Sequence[Cell]) -> str:
+def _axis(cells: Sequence[PaperCell]) -> str:
     levels = sorted({f"{100 * cell.vsr.confidence:.10g}%" for cell in cells if cell.vsr})
     return f"VSR of new/old in percentage points, {' and '.join(levels)} intervals; above 0: new is preferred"

@@ -1,30 +1,29 @@
-"""The paper's tables as one page of Markdown, and the lines that a terminal shows. Nothing is measured here."""
-
-from __future__ import annotations
+"""Markdown page of the paper's tables, and the terminal's summary of it."""
 
 import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from judgefixtures.material.published import PAPER, Experiment, experiments
-from judgefixtures.numbers.statistics import Estimate, bare, interval_text, signed
-from judgefixtures.paper.replication import Cell, Comparison, Paper, Quantity, Recordings
-from judgefixtures.words.jinja import load_template
-from judgefixtures.words.secrets import presentable
-from judgefixtures.words.texts import one_line
+from judgefixtures.models.published import PAPER, PublishedExperiment, experiments
+from judgefixtures.statistics import Estimate, format_share, format_signed, interval_text
+from judgefixtures.util.jinja import load_template
+from judgefixtures.util.secrets import safe_message
+from judgefixtures.util.texts import make_one_line
+
+from .replication import PaperCell, PaperRecordings, PaperResults, PublishedComparison, Quantity
 
 NOTHING = "-"
 TEMPLATE = Path(__file__).parent / "page.md.jinja"
 
 
-def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
+def paper_page(paper: PaperResults, pictures: Sequence[str], without: str = "") -> str:
     """Return the whole page; `pictures` are the files of Figure 1, `without` says why there are none."""
-    filters = {"bare": bare, "signed": signed, "published": _published_vsr, "fault": _fault, "plain": _plain}
-    template = load_template(TEMPLATE, **filters, interval=_interval, count=_count, one_line=one_line)
+    filters = {"published": _published_vsr, "fault": _fault, "plain": _plain, "interval": _interval, "count": _count}
+    template = load_template(TEMPLATE, **filters, bare=format_share, signed=format_signed, one_line=make_one_line)
     subjects = [(of, _counts(paper, of)) for of in paper.subjects]
-    texts = {"total": total(paper), "consistency": consistency(experiments()), "gemini": gemini(experiments())}
-    shown = {"subjects": subjects, "pictures": pictures, "without": without, **texts}
-    return str(template.render(paper=paper, source=PAPER, **shown))
+    notes = {"consistency": table_inconsistencies(experiments()), "gemini": gemini_note(experiments())}
+    values = {"subjects": subjects, "pictures": pictures, "without": without, "total": count_equal(paper), **notes}
+    return str(template.render(paper=paper, source=PAPER, **values))
 
 
 def _interval(estimate: Estimate) -> str:
@@ -35,18 +34,18 @@ def _count(share: Estimate | None) -> str:
     return f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING
 
 
-def describe_paper(paper: Paper) -> list[str]:
+def describe_paper(paper: PaperResults) -> list[str]:
     """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
     lacking = [each.of for each in paper.unrecorded]
     text = [_describe_subject(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
     text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
     text += [_fault(cell) for cell in paper.faults]
-    text.append(total(paper))
-    return [presentable(one_line(line)) for line in text]
+    text.append(count_equal(paper))
+    return [safe_message(make_one_line(line)) for line in text]
 
 
-def total(paper: Paper) -> str:
+def count_equal(paper: PaperResults) -> str:
     """Return how many of the published numbers of the judges that were asked for are equal to what was measured."""
     comparisons = [each for each in paper.comparisons if each.of.asked]
     if not comparisons:
@@ -55,7 +54,7 @@ def total(paper: Paper) -> str:
     return f"{rates} published first-selection rates and {shifts} published VSRs are equal to what was measured."
 
 
-def _describe_subject(paper: Paper, of: Recordings) -> str:
+def _describe_subject(paper: PaperResults, of: PaperRecordings) -> str:
     own = [each for each in paper.comparisons if each.of == of]
     if not own:
         return f"{of.title}: nothing was published to compare it with"
@@ -63,54 +62,54 @@ def _describe_subject(paper: Paper, of: Recordings) -> str:
     return f"{of.title}: {_equal(own, 'rate')} rates and {_equal(own, 'VSR')} VSRs are equal{within}"
 
 
-def _counts(paper: Paper, of: Recordings) -> tuple[str, str, str]:
+def _counts(paper: PaperResults, of: PaperRecordings) -> tuple[str, str, str]:
     """Return how many rates, VSRs and published numbers are equal or within; hyphens where nothing was published."""
     own = [each for each in paper.comparisons if each.of == of]
     return (_equal(own, "rate"), _equal(own, "VSR"), _within(own)) if own else (NOTHING,) * 3
 
 
-def _equal(comparisons: Iterable[Comparison], quantity: Quantity) -> str:
+def _equal(comparisons: Iterable[PublishedComparison], quantity: Quantity) -> str:
     own = [each for each in comparisons if each.quantity == quantity]
     return f"{sum(each.is_equal for each in own)} of {len(own)}"
 
 
-def _within(comparisons: Sequence[Comparison]) -> str:
+def _within(comparisons: Sequence[PublishedComparison]) -> str:
     return f"{sum(each.is_within for each in comparisons)} of {len(comparisons)}"
 
 
-def _difference(each: Comparison) -> str:
-    shown = bare if each.quantity == "rate" else signed
-    measured = shown(each.measured.value) if each.measured else NOTHING
+def _difference(each: PublishedComparison) -> str:
+    format_value = format_share if each.quantity == "rate" else format_signed
+    measured = format_value(each.measured.value) if each.measured else NOTHING
     return (
         f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published is "
-        f"{shown(each.published / 100)}"
+        f"{format_value(each.published / 100)}"
     )
 
 
-def _fault(cell: Cell) -> str:
+def _fault(cell: PaperCell) -> str:
     kind = "not measured" if cell.vsr is None else "in doubt"
     return f"{cell.of.name} on {cell.of.dataset}: {cell.contrast.id} is {kind}: {cell.fault}"
 
 
-def _published_vsr(cell: Cell) -> str:
+def _published_vsr(cell: PaperCell) -> str:
     """Return a published VSR; beside it what its own rates give, where that is another number."""
     if cell.published_vsr is None or cell.of.experiment is None:
         return NOTHING
     by_rates = cell.of.experiment.shift_by_rates(cell.labels)
-    text = signed(cell.published_vsr / 100)
-    return text if by_rates == cell.published_vsr else f"{text} (its rates give {signed(by_rates / 100)})"
+    text = format_signed(cell.published_vsr / 100)
+    return text if by_rates == cell.published_vsr else f"{text} (its rates give {format_signed(by_rates / 100)})"
 
 
-def consistency(published: Sequence[Experiment]) -> str:
+def table_inconsistencies(published: Sequence[PublishedExperiment]) -> str:
     """Say which published VSRs are not the difference of the published rates: both numbers of each.
 
-    >>> consistency(experiments())
+    >>> table_inconsistencies(experiments())
     'All 17 published VSRs are the differences of the published rates.'
     """
     everything = [(each, labels, shift) for each in published for labels, shift in each.shifts.items()]
     wrong = [
-        f"{each.judge} on {each.dataset}, {'/'.join(labels)}: {signed(shift / 100)} is published, "
-        f"{signed(each.shift_by_rates(labels) / 100)} by the rates"
+        f"{each.judge} on {each.dataset}, {'/'.join(labels)}: {format_signed(shift / 100)} is published, "
+        f"{format_signed(each.shift_by_rates(labels) / 100)} by the rates"
         for each, labels, shift in everything
         if shift != each.shift_by_rates(labels)
     ]
@@ -122,10 +121,10 @@ def consistency(published: Sequence[Experiment]) -> str:
     )
 
 
-def gemini(published: Sequence[Experiment]) -> str:
+def gemini_note(published: Sequence[PublishedExperiment]) -> str:
     """Say where Table 1 has Gemini's VSR above GPT-4o's, although the text says that it is smaller.
 
-    >>> gemini(experiments()).partition(":")[0]
+    >>> gemini_note(experiments()).partition(":")[0]
     "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's"
     """
     of = {(each.judge, each.dataset): each.shifts for each in published}
@@ -136,7 +135,7 @@ def gemini(published: Sequence[Experiment]) -> str:
         for labels, shift in shifts.items()
         if "new" not in labels
     ]
-    larger = [f"{what} {signed(a / 100)} against {signed(b / 100)}" for what, a, b in both if a > b]
+    larger = [f"{what} {format_signed(a / 100)} against {format_signed(b / 100)}" for what, a, b in both if a > b]
     return (
         "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
         f"{len(larger)} of {len(both)} are larger ({', '.join(larger)})."
@@ -145,5 +144,5 @@ def gemini(published: Sequence[Experiment]) -> str:
 
 def _plain(text: str) -> str:
     """Return a text from outside on one line, with nothing in it that Markdown or HTML would obey."""
-    shown = html.escape(presentable(one_line(text)), quote=False)
-    return "".join(f"\\{sign}" if sign in "\\`*_[]|!#$~" else sign for sign in shown)
+    escaped = html.escape(safe_message(make_one_line(text)), quote=False)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]|!#$~" else sign for sign in escaped)

@@ -1,9 +1,7 @@
-"""What recordings say of the paper's contrasts, and which of its numbers they equal. Nothing is asked, nothing written.
+"""Replication of the paper's contrasts from recordings, and which published numbers they match.
 
-Every number is the one that the item of that name has in pytest's report: the same run, the same check.
+Each number equals that of the pytest item of the same name, because the same check computes it.
 """
-
-from __future__ import annotations
 
 import re
 import shlex
@@ -12,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from judgefixtures.asking.kinds import kind_of
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.protocol import Subject
-from judgefixtures.findings import Finding, rows_of
-from judgefixtures.material.contrasts import Contrast
-from judgefixtures.material.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
-from judgefixtures.measures.metrics import arm_rates
-from judgefixtures.numbers.statistics import Estimate, Status
-from judgefixtures.runs.run import Run
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.texts import join_names
+from judgefixtures.checks.base import CheckId
+from judgefixtures.judges.mode import mode_class
+from judgefixtures.metrics.contrast_metrics import arm_rates
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.contrasts import Contrast
+from judgefixtures.models.findings import Finding, rows_of
+from judgefixtures.models.published import PAIRS, SIMULATED, Labels, PublishedExperiment, experiments, published_for
+from judgefixtures.run.run import Run
+from judgefixtures.statistics import Estimate, Status
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.texts import join_names
 
 FAMILIES = ("provenance", "recency")
 STORY = "Story"
@@ -34,7 +32,7 @@ Quantity = Literal["rate", "VSR"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recordings:
+class PaperRecordings:
     """Whose recordings of what: `asked` where a difference from the published numbers is to be told by the exit code.
 
     `model` is what the judge's table asks for: a table may give any model the name of a judge of the paper.
@@ -46,13 +44,13 @@ class Recordings:
     asked: bool = True
 
     @property
-    def experiment(self) -> Experiment | None:
+    def experiment(self) -> PublishedExperiment | None:
         """What was published of this judge on this dataset; None where it is not that model, or a dated name of it."""
-        found = published_for(self.judge, self.dataset)
-        if found is None:
+        published = published_for(self.judge, self.dataset)
+        if published is None:
             return None
         simulated = SIMULATED if self.judge.startswith(SIMULATED) else ""
-        return found if re.fullmatch(rf"{simulated}{re.escape(found.model)}{DATE}", self.model) else None
+        return published if re.fullmatch(rf"{simulated}{re.escape(published.model)}{DATE}", self.model) else None
 
     @property
     def is_simulated(self) -> bool:
@@ -75,14 +73,14 @@ class Recordings:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PaperCell:
     """One contrast of one judge on one dataset, measured; everything None and a `fault` where it could not be.
 
     `rates` are how often the first response was chosen: with the labels as the contrast's name has them, and
     exchanged. `cited` is the share of all reasons that cite a label. A `fault` beside numbers is a doubt about them.
     """
 
-    of: Recordings
+    of: PaperRecordings
     contrast: Contrast
     is_story: bool
     rates: tuple[Estimate, Estimate] | None = None
@@ -113,10 +111,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PublishedComparison:
     """A published number, in percent, beside what was measured of it: None where nothing could be."""
 
-    of: Recordings
+    of: PaperRecordings
     quantity: Quantity
     labels: Labels
     published: int
@@ -134,66 +132,62 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Unrecorded:
+class MissingRecordings:
     """Recordings that there are not, and the command that makes them."""
 
-    of: Recordings
+    of: PaperRecordings
     command: str
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class PaperResults:
     """All of it: what was measured, and what is not recorded, of which a part may not have been asked for."""
 
-    cells: tuple[Cell, ...]
-    unrecorded: tuple[Unrecorded, ...] = ()
+    cells: tuple[PaperCell, ...]
+    unrecorded: tuple[MissingRecordings, ...] = ()
 
-    def measured(self, family: str, *, story: bool | None = None) -> tuple[Cell, ...]:
+    def measured(self, family: str, *, story: bool | None = None) -> tuple[PaperCell, ...]:
         """Return the measured cells of a family, about stories or about answers alone where that is said."""
-        return tuple(
-            cell
-            for cell in self.cells
-            if cell.contrast.family == family and cell.vsr is not None and story in (None, cell.is_story)
-        )
+        own = (cell for cell in self.cells if cell.contrast.family == family and cell.vsr is not None)
+        return tuple(cell for cell in own if story in (None, cell.is_story))
 
     @property
-    def subjects(self) -> tuple[Recordings, ...]:
+    def subjects(self) -> tuple[PaperRecordings, ...]:
         """Everything that is recorded or was asked for, once."""
         lacking = [each.of for each in self.unrecorded if each.of.asked]
         return tuple(dict.fromkeys([*(cell.of for cell in self.cells), *lacking]))
 
     @property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[PublishedComparison, ...]:
         """Every published number of these subjects, measured or not."""
         return tuple(each for of in self.subjects for each in self._compared(of))
 
-    def _compared(self, of: Recordings) -> Iterator[Comparison]:
+    def _compared(self, of: PaperRecordings) -> Iterator[PublishedComparison]:
         if of.experiment is None:
             return
         cells = [cell for cell in self.cells if cell.of == of]
         rates = {labels: rate for cell in cells for labels, rate in cell.arms}
         shifts = {cell.labels: cell.vsr for cell in cells}
         for labels, published in of.experiment.rates.items():
-            yield Comparison(of, "rate", labels, published, rates.get(labels))
+            yield PublishedComparison(of, "rate", labels, published, rates.get(labels))
         for labels, published in of.experiment.shifts.items():
-            yield Comparison(of, "VSR", labels, published, shifts.get(labels))
+            yield PublishedComparison(of, "VSR", labels, published, shifts.get(labels))
 
     @property
-    def differing(self) -> tuple[Comparison, ...]:
+    def differing(self) -> tuple[PublishedComparison, ...]:
         """What was asked for, was measured and is another number than the published one."""
         return tuple(each for each in self.comparisons if each.of.asked and each.measured and not each.is_equal)
 
     @property
-    def faults(self) -> tuple[Cell, ...]:
+    def faults(self) -> tuple[PaperCell, ...]:
         """What is recorded and could not be measured, or is in doubt."""
         return tuple(cell for cell in self.cells if cell.fault)
 
     @property
     def is_lacking(self) -> bool:
         """Whether anything that was asked for could not be measured."""
-        return any(each.of.asked for each in self.unrecorded) or any(
-            cell.of.asked and cell.vsr is None for cell in self.cells
-        )
+        unmeasured = any(cell.of.asked and cell.vsr is None for cell in self.cells)
+        return unmeasured or any(each.of.asked for each in self.unrecorded)
 
 
 def open_run(config: Path | None = None, cassettes: Path | None = None) -> Run:
@@ -205,15 +199,15 @@ def open_run(config: Path | None = None, cassettes: Path | None = None) -> Run:
     own = None if config is None or config.name == "pyproject.toml" else config  # pytest finds that one by itself
     options = {"--judge-config": own, "--judge-cassettes": cassettes}
     words = ["pytest", *(word for name, path in options.items() if path for word in (name, str(path)))]
-    found = config or next((path for path in [Path("pyproject.toml")] if path.exists()), None)
-    run = Run.from_config(found, cassettes=cassettes, command=shlex.join(words))
+    config_path = config or next((path for path in [Path("pyproject.toml")] if path.exists()), None)
+    run = Run.from_config(config_path, cassettes=cassettes, command=shlex.join(words))
     if run.config.pairs is not None:
         return run
     run.close()
-    return Run.from_config(found, cassettes=cassettes, command=shlex.join(words), pairs=PAIRS)
+    return Run.from_config(config_path, cassettes=cassettes, command=shlex.join(words), pairs=PAIRS)
 
 
-def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] = ()) -> Paper:
+def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] = ()) -> PaperResults:
     """Return the paper's contrasts of some judges on some datasets, measured from recordings.
 
     Without judges: the simulated ones that stand for the paper's, and of the paper's own those that are recorded.
@@ -231,20 +225,19 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
         run.config.source(name)
     names = [(judge, name, True) for judge in judges for name in datasets or _datasets(run, judge)]
     chosen = dict.fromkeys(names if judges else _by_default(datasets))
-    _check_pairwise(run, [judge for judge, _, _ in chosen])
-    wanted = [
-        Recordings(judge, name, run.config.judge_table(judge).model or "", asked) for judge, name, asked in chosen
-    ]
+    models = {judge: run.config.judge_table(judge).model or "" for judge, _, _ in chosen}
+    _check_pairwise(run, list(models))
+    wanted = [PaperRecordings(judge, name, models[judge], required) for judge, name, required in chosen]
     recorded = [each for each in wanted if is_recorded(run, each)]
-    return Paper(
+    return PaperResults(
         tuple(cell for each in recorded for cell in _cells(run, each)),
-        tuple(Unrecorded(each, recording_command(run, each)) for each in wanted if each not in recorded),
+        tuple(MissingRecordings(each, recording_command(run, each)) for each in wanted if each not in recorded),
     )
 
 
 def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
     """Raise JudgeFixturesError for judges that grade one response: of a choice between two they have no rates."""
-    if graders := [name for name in dict.fromkeys(judges) if kind_of(run.config.judge_table(name)).grades]:
+    if graders := [name for name in judges if mode_class(run.config.judge_table(name)).grades]:
         grade = "grades" if len(graders) == 1 else "grade"
         raise JudgeFixturesError(
             f"{join_names(graders)} {grade} one response, and the paper's rates are of choices between two: name other "
@@ -252,13 +245,13 @@ def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
         )
 
 
-def is_recorded(run: Run, of: Recordings) -> bool:
+def is_recorded(run: Run, of: PaperRecordings) -> bool:
     """Return whether a judge's answers to any of the paper's labels on a dataset are recorded."""
     folder = run.library.folder(of.judge, of.dataset)
     return any(path for family in FAMILIES for path in folder.glob(f"*{family}-*.jsonl"))
 
 
-def recording_command(run: Run, of: Recordings) -> str:
+def recording_command(run: Run, of: PaperRecordings) -> str:
     """Return the command that records the paper's contrasts of a judge on a dataset."""
     # The simulated judges are nobody's: their server is started for as long as they are asked.
     server = "python -m judgefixtures.simulator --port 8080 -- " if of.is_simulated else ""
@@ -280,35 +273,34 @@ def _by_default(datasets: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
 
 def _datasets(run: Run, judge: str) -> tuple[str, ...]:
     published = tuple(each.recorded[judge] for each in experiments() if judge in each.recorded)
-    return published or tuple(
-        dict.fromkeys(name for family in FAMILIES for name in run.config.datasets_of(family, judge))
-    )
+    configured = (name for family in FAMILIES for name in run.config.datasets_of(family, judge))
+    return published or tuple(dict.fromkeys(configured))
 
 
-def _cells(run: Run, of: Recordings) -> Iterator[Cell]:
+def _cells(run: Run, of: PaperRecordings) -> Iterator[PaperCell]:
     story = run.config.source(of.dataset).content_type == STORY
     for family in FAMILIES:
         for contrast in run.contrasts(family):
             yield _cell(run, of, contrast, story=story)
 
 
-def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
+def _cell(run: Run, of: PaperRecordings, contrast: Contrast, *, story: bool) -> PaperCell:
     try:
         finding = run.gate(contrast.id, judge=of.judge, dataset=of.dataset)
     except JudgeFixturesError as error:
-        return Cell(of, contrast, story, fault=str(error))
+        return PaperCell(of, contrast, story, fault=str(error))
     (row,) = rows_of([finding], ContrastRow)
     fault = "; ".join(finding.reasons) if finding.status is Status.ERROR or finding.is_of_control else ""
     if finding.estimate is None:
-        return Cell(of, contrast, story, fault=fault)
-    return Cell(of, contrast, story, _rates(run, of, finding), finding.estimate, row.flip_rate, row.car_all, fault)
+        return PaperCell(of, contrast, story, fault=fault)
+    return PaperCell(of, contrast, story, _rates(run, of, finding), finding.estimate, row.flip_rate, row.car_all, fault)
 
 
-def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
+def _rates(run: Run, of: PaperRecordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
     judge, check = run.judge(of.judge), run.inventory.check(finding.name)
     check = run.inventory.fitted(check, judge.table, run.pairs(of.judge, of.dataset))
-    pairs = run.about(Subject(of.judge, of.dataset, check)).pairs
+    pairs = run.about(CheckId(of.judge, of.dataset, check)).pairs
     answers = run.answers(judge, of.dataset, pairs, check.arms[:2])
     x, y = answers.arms
     return arm_rates(x, y, run.config.gate(check.family).confidence)

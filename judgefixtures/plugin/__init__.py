@@ -1,47 +1,43 @@
-"""The pytest plugin: options, test items, fixtures, the report. The only room that sees pytest.
+"""pytest plugin: options, test items, fixtures and the report. Only this package imports pytest.
 
-It is loaded in other people's repositories: at start-up nothing is imported but pytest, and nothing is read
-until a test asks for one of our fixtures. Every option is --judge or --judge-..., every dest judge_...
+The plugin loads in other people's repositories: at start-up it imports only pytest, and it reads nothing until a test
+uses one of its fixtures. Every option is --judge or --judge-..., every dest judge_...
 """
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.unittest import TestCaseFunction
 
-from judgefixtures.material.registry import FAMILY, SWAP
-from judgefixtures.plugin.by_name import BY_NAME, ByName
-from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import (
-    ITEM,
-    MARKS,
-    is_left_out,
-    key_of,
-    mark_of,
-    own_mark,
-    selected,
-    subjects_of,
-    words_of,
-)
-from judgefixtures.plugin.options import add_options, check_options
-from judgefixtures.plugin.redaction import Redaction
-from judgefixtures.plugin.results import Results, set_aside
-from judgefixtures.plugin.rootdir import find_rootdir
-from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
-from judgefixtures.plugin.unasked import unasked, uncompared, unfit
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.secrets import masked, presentable
-from judgefixtures.words.texts import travelling
+from judgefixtures.models.check_registry import FAMILY, SWAP
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import redact_message, safe_message
+from judgefixtures.util.texts import make_json_safe
+
+from . import items
+from .gate import OUTCOME, Gate
+from .opt_in import BY_NAME, OptInCollector
+from .options import add_options, check_options
+from .redaction import SecretRedaction
+from .reporter import ASIDE, JudgeReporter, set_report_aside
+from .rootdir import find_rootdir
+from .session_setup import SETUP, SHARED, session_setup
+from .skipped_notes import unchecked, uncompared_families, unselected_checks, unsuitable_datasets_notes
 
 if TYPE_CHECKING:
-    from judgefixtures.asking.judges import Judge
-    from judgefixtures.checks.protocol import Subject
-    from judgefixtures.material.contrasts import Contrast
-    from judgefixtures.material.pairs import Pair
+    from judgefixtures.checks.base import CheckId
+    from judgefixtures.judges.judge import Judge
+    from judgefixtures.models.contrasts import Contrast
+    from judgefixtures.models.pairs import Pair
 
 REFUSED = pytest.StashKey[str]()
+FIXTURES = ("judge", "pairs", "contrast", "gate")
+OURS = "judgefixtures-"  # how the names of our parts begin among pytest's plugins
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,51 +47,56 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
-    """Find the rootdir again, now that our options are known; a run that ends in a conftest.py leaves no old report."""
+    """Find the rootdir again, now that our options are known; set an earlier report aside before any conftest.py runs.
+
+    A conftest.py may end the process, by os._exit(0) as well: then no old report is left.
+    """
     find_rootdir(early_config, args)
-    try:
-        yield
-    except BaseException:
-        set_aside(early_config.known_args_namespace)
-        raise
+    with contextlib.suppress(JudgeFixturesError):  # the results say it, where pytest shows a mistake of the user's
+        early_config.stash[ASIDE] = set_report_aside(early_config.known_args_namespace)
+    yield
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """A preflight, and a run that sends batches, look at the items of one process: they start no workers."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, int | None]:
+    """Start no workers in a preflight and for batches, which look at the items of one process; never end a FAIL with 0.
+
+    Hooks of others may set the session's exit code after our own has decided on it.
+    """
     # Not by the plugin's name: `-p xdist.plugin` registers it under another.
     if (config.option.judge_preflight or config.option.judge_batch) and hasattr(config.option, "numprocesses"):
         config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
+    code = yield
+    return code or getattr(config.pluginmanager.get_plugin(f"{OURS}results"), "code", code)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks and the collector of results; check what was said on the command line at once."""
-    for name, meaning in MARKS.items():
+    for name, meaning in items.MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
-    results = Results(config)
-    config.pluginmanager.register(results, "judgefixtures-results")
-    config.pluginmanager.register(results.roster, "judgefixtures-roster")
-    config.pluginmanager.register(results.decisions, "judgefixtures-decisions")
-    config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
-    config.stash[BY_NAME] = by_name = ByName(config)
-    config.pluginmanager.register(by_name, "judgefixtures-by-name")
+    results = JudgeReporter(config)
+    config.stash[BY_NAME] = by_name = OptInCollector(config)
+    parts = {"results": results, "roster": results.roster, "decisions": results.decisions, "by-name": by_name}
+    for name, part in {**parts, "redaction": SecretRedaction(config)}.items():
+        if config.pluginmanager.register(part, f"{OURS}{name}") is None:
+            raise pytest.UsageError(f"-p no:{OURS}{name} switches off a part of the gate: leave this option out.")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
-        from judgefixtures.plugin.interruption import Workers
+        from .cancellation import XdistWorkerCoordinator
 
-        config.pluginmanager.register(Workers(SHARED), "judgefixtures-workers")
+        config.pluginmanager.register(XdistWorkerCoordinator(SHARED), "judgefixtures-workers")
     results.begin()
     check_options(option)
     if option.judge_batch:
-        from judgefixtures.plugin.outbox import BatchRun
+        from .batch_run import BatchRunPlugin
 
-        config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
+        config.pluginmanager.register(BatchRunPlugin(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput") and not by_name.is_needed:
         try:
-            setup_of(config).check()
+            session_setup(config).check()
         except JudgeFixturesError as error:
-            raise pytest.UsageError(masked(str(error))) from None
+            raise pytest.UsageError(redact_message(str(error))) from None
 
 
 def pytest_pycollect_makeitem(
@@ -106,49 +107,53 @@ def pytest_pycollect_makeitem(
     Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats, no
     order in which a judge of one response sees anything; nor of one that is made by name alone where nobody named it.
     """
-    mark = own_mark(obj) or mark_of(collector)
+    mark = items.function_mark(obj) or items.mark_of(collector)
     if mark is None or not name.startswith("test") or _is_unnamed(collector):
         return None
     subjects = _subjects(mark, collector)
     if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
-        setup = setup_of(collector.config)
-        for line in (*unfit(mark, setup, collector, name), *uncompared(mark, setup, collector, name)):
+        setup = session_setup(collector.config)
+        for line in (
+            *unsuitable_datasets_notes(mark, setup, collector, name),
+            *uncompared_families(mark, setup, collector, name),
+        ):
             setup.run.desk.note(line)
     return None if subjects else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make an item of everything that the mark asks for, for each judge and dataset."""
-    mark = mark_of(metafunc.definition)
-    if mark is None or ITEM not in metafunc.fixturenames or _is_unnamed(metafunc.definition):
+    mark = items.mark_of(metafunc.definition)
+    if mark is None or items.ITEM not in metafunc.fixturenames or _is_unnamed(metafunc.definition):
         return
     subjects = _subjects(mark, metafunc.definition)
     if mark.name == SWAP and subjects:
-        from judgefixtures.checks.candidate import plan_part
-
-        setup_of(metafunc.config).required_swaps += map(plan_part, subjects)
-    metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
+        setup = session_setup(metafunc.config)
+        setup.required_swaps += setup.parts_of_swap((*subjects, *items.parts_left_out(mark, setup)))
+    metafunc.parametrize(items.ITEM, subjects, indirect=True, ids=repr, scope="session")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Let `-k cue` select the contrasts of cues."""
     if SETUP in item.config.stash:
-        item.extra_keyword_matches.update(words_of(item, setup_of(item.config)))
+        item.extra_keyword_matches.update(items.keywords_of_item(item, session_setup(item.config)))
 
 
 def _is_unnamed(node: pytest.Collector | pytest.Item) -> bool:
     return node.config.stash[BY_NAME].leaves_out(node.path, node.session)
 
 
-def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[Subject]:
+def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[CheckId]:
     """Return the subjects of a mark, none once the configuration was refused: the first collection error said why."""
     config = node.config
     if REFUSED in config.stash:
         return []
     try:
-        setup = setup_of(config)
+        setup = session_setup(config)
         setup.check()
-        return [each for each in subjects_of(mark, setup) if not is_left_out(mark, each, node, setup)]
+        return [
+            each for each in items.subjects_of_mark(mark, setup) if not items.is_opt_in_only(mark, each, node, setup)
+        ]
     except JudgeFixturesError as error:
         config.stash[REFUSED] = str(error)
         raise pytest.Collector.CollectError(str(error)) from None
@@ -160,72 +165,106 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     option = session.config.option
     if SETUP not in session.config.stash or REFUSED in session.config.stash:
         return  # a collection error says why nothing can be foreseen
-    setup = setup_of(session.config)
-    for line in unasked(setup, option):
+    setup = session_setup(session.config)
+    chosen = [subject for _, subject in items.selected_judge_items(session.items)]
+    for line in (*unselected_checks(setup, option), *unchecked(setup, option, chosen)):
         setup.run.desk.note(line)
     if not (option.judge_preflight or option.judge_record != "none"):
         return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    chosen = [subject for _, subject in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
-    from judgefixtures.preflight.forecast import forecast
+    from judgefixtures.run.preflight import preflight_lines
 
     try:
-        lines = forecast(setup.run, chosen)
+        lines = preflight_lines(setup.run, chosen)
     except JudgeFixturesError as error:
         raise pytest.UsageError(str(error)) from None
-    for line in lines:
-        reporter.write_line(presentable(line))
+    quiet = option.verbose < 0 and not option.judge_preflight
+    for line in [each for each in lines if ": at most " in each][:3] if quiet else lines:
+        reporter.write_line(safe_message(line))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run nothing in a preflight."""
-    return True if session.config.option.judge_preflight else None
+    """Run nothing in a preflight; what could not be collected ends it as it ends any other run."""
+    option = session.config.option
+    return (option.judge_preflight and not (session.testsfailed and not option.continue_on_collection_errors)) or None
 
 
 @pytest.fixture(scope="session")
-def _judge_item(request: pytest.FixtureRequest) -> Subject:
+def _judge_item(request: pytest.FixtureRequest) -> CheckId:
     """What the item is about; only this hidden fixture is parametrized."""
-    subject: Subject | None = getattr(request, "param", None)
+    subject: CheckId | None = getattr(request, "param", None)
     if subject is None:
-        pytest.fail(
-            f"the fixtures judge, pairs, contrast and gate need one of the marks {', '.join(MARKS)}: add for example "
-            f'`pytestmark = pytest.mark.{FAMILY}("recency")` to the module.',
-            pytrace=False,
-        )
+        pytest.fail(_why_no_item(request._pyfuncitem), pytrace=False)
     return subject
 
 
-@pytest.fixture
-def judge(_judge_item: Subject, request: pytest.FixtureRequest) -> Judge:
-    """The judge under test, a `judgefixtures.asking.judges.Judge`; override it to gate one made by your own code."""
-    return setup_of(request.config).run.judge(_judge_item.judge)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a test that has our fixtures and is about nothing, unless a mark skips it or unittest does."""
+    if items.ITEM not in getattr(item, "fixturenames", ()) or items.ITEM in getattr(
+        getattr(item, "callspec", None), "params", ()
+    ):
+        return
+    if isinstance(item, TestCaseFunction):
+        for each in (item.cls, getattr(item.cls, item.originalname, None)):
+            if getattr(each, "__unittest_skip__", False):
+                pytest.skip(getattr(each, "__unittest_skip_why__", ""))
+    pytest.fail(_why_no_item(item), pytrace=False)
+
+
+def _is_called_without(item: pytest.Item, error: BaseException) -> bool:
+    """Tell whether an error is that a method of a TestCase lacks our fixtures: pytest passes it none."""
+    if not isinstance(item, TestCaseFunction) or not isinstance(error, TypeError):
+        return False
+    lacking = rf"\b{item.originalname}\(\) missing .* required positional .*'({'|'.join(FIXTURES)})'"
+    return re.search(lacking, str(error)) is not None
+
+
+def _why_no_item(node: pytest.Item) -> str:
+    """Return why our fixtures have nothing to give to a test, and how to write it."""
+    mark, ours = items.mark_of(node), ", ".join(FIXTURES)
+    name = f"pytest.mark.{mark.name if mark else FAMILY}"
+    how = f"a plain function with the mark {name}:\n    def test_judge({ours}): gate.check(judge, pairs, contrast)"
+    if isinstance(node, TestCaseFunction):
+        return f"pytest gives methods of a unittest.TestCase no parametrized fixtures, as {ours} are. Write {how}"
+    if mark is not None:
+        return f"the mark {name} is there, and {ours} are no parameters of the test that it is on. Write {how}"
+    return (
+        f"the fixtures judge, pairs, contrast and gate need one of the marks {', '.join(items.MARKS)}: add for example "
+        f'`pytestmark = pytest.mark.{FAMILY}("recency")` to the module.'
+    )
 
 
 @pytest.fixture
-def baseline(_judge_item: Subject, request: pytest.FixtureRequest) -> Judge:
+def judge(_judge_item: CheckId, request: pytest.FixtureRequest) -> Judge:
+    """The judge under test, a `judgefixtures.judges.judge.Judge`; override it to gate one made by your own code."""
+    return session_setup(request.config).run.judge(_judge_item.judge)
+
+
+@pytest.fixture
+def baseline(_judge_item: CheckId, request: pytest.FixtureRequest) -> Judge:
     """The judge that the one under test is compared with, --judge-baseline."""
-    return setup_of(request.config).run.judge(str(_judge_item.baseline))
+    return session_setup(request.config).run.judge(str(_judge_item.baseline))
 
 
 @pytest.fixture
-def pairs(_judge_item: Subject, request: pytest.FixtureRequest) -> Sequence[Pair]:
+def pairs(_judge_item: CheckId, request: pytest.FixtureRequest) -> Sequence[Pair]:
     """The sampled pairs the judge is asked about; override it to choose them yourself."""
-    return setup_of(request.config).run.pairs(_judge_item.judge, _judge_item.dataset)
+    return session_setup(request.config).run.pairs(_judge_item.judge, _judge_item.dataset)
 
 
 @pytest.fixture
-def contrast(_judge_item: Subject) -> Contrast | None:
+def contrast(_judge_item: CheckId) -> Contrast | None:
     """The contrast under test: two conditions on the same pairs. None where accuracy is."""
     return _judge_item.check.contrast
 
 
 @pytest.fixture
-def gate(_judge_item: Subject, request: pytest.FixtureRequest) -> Gate:
+def gate(_judge_item: CheckId, request: pytest.FixtureRequest) -> Gate:
     """The gate: `gate.check(judge, pairs, contrast)` passes or fails the test; so do its other check_... methods."""
-    return Gate(setup_of(request.config), request.node, _judge_item)
+    return Gate(session_setup(request.config), request.node, _judge_item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -234,15 +273,18 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put an item's result on its report, as plain values: under xdist it travels to the controller."""
     report = yield
+    if report.failed and call.excinfo is not None and _is_called_without(item, call.excinfo.value):
+        why = pytest.fail.Exception(_why_no_item(item), pytrace=False).with_traceback(call.excinfo.tb)
+        report.longrepr = item.repr_failure(pytest.ExceptionInfo.from_exception(why))
     if call.when == "call" and OUTCOME in item.stash:
         # A fixture of the user's may have made the judge or the pairs: not every text came in where we look.
-        outcome = {**item.stash[OUTCOME].to_json(), "item": key_of(item)}
-        report.judgefixtures = travelling(outcome)  # type: ignore[attr-defined]
+        outcome = {**item.stash[OUTCOME].to_json(), "item": items.report_key(item)}
+        report.judgefixtures = make_json_safe(outcome)  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # The message of a JUnit file, where the verdict is enough: its text has the whole diagnosis.
             titles = [finding.title for finding in item.stash[OUTCOME].findings if finding.plain]
-            crash.message = presentable(titles[-1]) if titles else crash.message.partition("\n")[0]
+            crash.message = safe_message(titles[-1]) if titles else crash.message.partition("\n")[0]
     return report
 
 

@@ -1,13 +1,11 @@
-"""GitHub: what a workflow shows of a run beside its log: the page of the job's summary, and a note per failing item."""
-
-from __future__ import annotations
+"""GitHub output: the job summary and one annotation per failing item."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.words.secrets import masked
+from judgefixtures.util.secrets import redact_message
 
 Row = dict[str, Any]
 
@@ -28,7 +26,7 @@ def append_summary(page: Callable[[], str], environment: Mapping[str, str] = os.
     return ""
 
 
-def notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+def workflow_notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -> Iterator[str]:
     """Yield a workflow command for each item that failed, the first ones; none outside of GitHub's workflows."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return
@@ -36,9 +34,9 @@ def notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -
     for result in failed[:MOST]:
         finding = result["findings"][-1]
         title = f"{finding['judge']} on {finding['dataset']}: {finding['name']} is {finding['status']}"
-        said = finding["plain"] or "; ".join(finding["reasons"]) or "; ".join(finding["diagnosis"][:1])
+        text = finding["plain"] or "; ".join(finding["reasons"]) or "; ".join(finding["diagnosis"][:1])
         file = result["item"].partition("::")[0]
-        yield f"::error file={_property(file)},title={_property(title)}::{_data(said)}"
+        yield f"::error file={_property(file)},title={_property(title)}::{_data(text)}"
     if len(failed) > MOST:
         yield f"::warning title=judgefixtures::{len(failed) - MOST} more items failed: see the log"
 
@@ -48,7 +46,7 @@ def _data(text: str) -> str:
 
     Secrets go first: with its signs escaped none would be known again.
     """
-    return "".join(_escaped(character) for character in masked(text))
+    return "".join(_escaped(character) for character in redact_message(text))
 
 
 def _property(text: str) -> str:

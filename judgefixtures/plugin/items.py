@@ -1,7 +1,8 @@
-"""Test items: what a mark on a test asks for, as one check per judge and dataset."""
+"""Test items: one check per judge and dataset for each marked test."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.material.registry import REGISTRY, SWAP
-from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.models.check_registry import REGISTRY, SWAP
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.protocol import Check, Subject
-    from judgefixtures.plugin.setup import Setup
+    from judgefixtures.checks.base import Check, CheckId
+    from judgefixtures.models.pairs import Pair
+
+    from .session_setup import SessionSetup
 
 ITEM = "_judge_item"
 DATASETS = "datasets"  # the key of a mark that names them
@@ -27,7 +30,7 @@ def mark_of(node: Any) -> pytest.Mark | None:
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
 
 
-def own_mark(function: object) -> pytest.Mark | None:
+def function_mark(function: object) -> pytest.Mark | None:
     """Return the mark that a test function itself has, before pytest has made an item of it.
 
     Whatever else a module holds is left alone: to read an attribute of a proxy may raise anything.
@@ -36,22 +39,51 @@ def own_mark(function: object) -> pytest.Mark | None:
     return next((mark for mark in marks if mark.name in MARKS), None) if isinstance(marks, list) else None
 
 
-def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
+def subjects_of_mark(mark: pytest.Mark, setup: SessionSetup) -> list[CheckId]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
-    from judgefixtures.checks.protocol import Subject
+    from judgefixtures.checks.base import CheckId
 
     baseline = setup.baseline_name if mark.name == SWAP else None
     subjects = [
-        Subject(judge, dataset, setup.run.inventory.fitted(check, setup.config.judge_table(judge), pairs), baseline)
+        CheckId(judge, dataset, setup.run.inventory.fitted(check, setup.config.judge_table(judge), pairs), baseline)
         for judge in setup.judge_names
-        for dataset, check in _asked(mark, setup, checks_for(mark, setup, judge), judge)
+        for dataset, check in _checks_asked(mark, setup, checks_for(mark, setup, judge), judge)
         for pairs in [setup.run.pairs(judge, dataset)]
-        if check.is_asked(setup.run.judge(judge), pairs)
+        if check.applies_to(setup.run.judge(judge), pairs)
     ]
     return [] if mark.name == SWAP and baseline is None else subjects
 
 
-def checks_for(mark: pytest.Mark, setup: Setup, judge: str) -> Sequence[Check]:
+def parts_left_out(mark: pytest.Mark, setup: SessionSetup) -> Iterator[CheckId]:
+    """Yield the parts of a swap that are configured and that options leave out: without them nothing is approved.
+
+    `[swap] families` counts where the configuration sets it, whichever families a test names.
+    """
+    from judgefixtures.checks import swap_checks
+    from judgefixtures.checks.base import CheckId
+
+    run, config = setup.run, setup.config
+    is_set = "families" in config.swap.model_fields_set
+    families = config.swap.families if is_set else _families(mark, setup)
+    checks = swap_checks([each for family in families for each in run.contrasts(family)], 0)
+    for judge in setup.judge_names if is_set or setup.options.judge_datasets else ():
+        logged = [name for name in (judge, str(setup.baseline_name)) if not run.judge(name).kind.is_asked]
+        for check in checks:
+            for dataset in mark.kwargs.get(DATASETS) or config.datasets_of(check.family, judge):
+                unfit = run.judge(judge).template.columns and config.source(dataset).is_built_in
+                if unfit or not all(run.imports.path(name, dataset).exists() for name in logged):
+                    continue  # nobody can be asked about it
+                pairs: Sequence[Pair] = ()
+                with contextlib.suppress(JudgeFixturesError):  # no run of this selection reads it
+                    frozen = (run.library.frozen(name, dataset) for name in (judge, str(setup.baseline_name)))
+                    is_here = run.samples.is_here(judge, dataset)
+                    pairs = run.pairs(judge, dataset) if is_here else next(filter(None, frozen), ())
+                fitted = run.inventory.fitted(check, config.judge_table(judge), pairs)
+                if fitted.applies_to(run.judge(judge), pairs):
+                    yield CheckId(judge, dataset, fitted, setup.baseline_name)
+
+
+def checks_for(mark: pytest.Mark, setup: SessionSetup, judge: str) -> Sequence[Check]:
     """Return the checks that a mark asks for of a judge, on whatever dataset."""
     from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks
 
@@ -65,34 +97,34 @@ def checks_for(mark: pytest.Mark, setup: Setup, judge: str) -> Sequence[Check]:
     return swap_checks(contrasts, setup.run.inventory.swap_cells(judge, families, named))
 
 
-def subject_of(node: Any) -> Subject | None:
+def item_subject(node: Any) -> CheckId | None:
     """Return what an item is about; None where it is not a judge test, or one that pytest made of nothing to ask."""
     params = node.callspec.params if hasattr(node, "callspec") else {}
     if ITEM not in params:
         return None
-    from judgefixtures.checks.protocol import Subject
+    from judgefixtures.checks.base import CheckId
 
     subject = params[ITEM]
-    return subject if isinstance(subject, Subject) else None  # pytest has a value of its own for an empty list
+    return subject if isinstance(subject, CheckId) else None  # pytest has a value of its own for an empty list
 
 
-def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
+def selected_judge_items(nodes: Iterable[Any]) -> list[tuple[str, CheckId]]:
     """Return those of pytest's items that are judge tests: the id of each with what it is about."""
-    found = [(node.nodeid, subject_of(node)) for node in nodes]
-    return [(name, subject) for name, subject in found if subject is not None]
+    subjects = [(node.nodeid, item_subject(node)) for node in nodes]
+    return [(name, subject) for name, subject in subjects if subject is not None]
 
 
-def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
+def keywords_of_item(node: Any, setup: SessionSetup) -> tuple[str, ...]:
     """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
-    from judgefixtures.material.cues import PLACEBO
+    from judgefixtures.models.cues import PLACEBO
 
-    subject = subject_of(node)
+    subject = item_subject(node)
     if subject is None or subject.baseline is not None:
         return ()
     return ("cue",) if subject.check.family in setup.config.cues and subject.check.family != PLACEBO else ()
 
 
-def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) -> bool:
+def is_opt_in_only(mark: pytest.Mark, subject: CheckId, node: Any, setup: SessionSetup) -> bool:
     """Return whether a subject is asked about by name alone (`by_name=True` in its mark), and nobody named it.
 
     It is named by the path of its file, by a word of `-k` that is its family's or its contrast's, and, for `--lf`, by
@@ -100,7 +132,7 @@ def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) ->
     """
     if mark.kwargs.get("by_name") is not True:
         return False
-    from judgefixtures.material.cues import BY_NAME
+    from judgefixtures.models.cues import BY_NAME
 
     if subject.check.family in BY_NAME and subject.check.family in setup.config.own_families:
         return True  # [cues.gender] of the user's is asked about by test_cues.py
@@ -112,7 +144,7 @@ def _is_a_path(node: Any) -> bool:
     return any((node.config.invocation_params.dir / path).resolve() == Path(node.path).resolve() for path in paths)
 
 
-def _is_in_keywords(check: Check, setup: Setup) -> bool:
+def _is_in_keywords(check: Check, setup: SessionSetup) -> bool:
     words = re.findall(r"[^\s()]+", setup.options.keyword.lower())
     families = [family for family in setup.run.families if family != check.family]
     others = [contrast.id for family in families for contrast in setup.run.contrasts(family)]
@@ -124,14 +156,14 @@ def _is_in_keywords(check: Check, setup: Setup) -> bool:
     )
 
 
-def _failed_before(subject: Subject, node: Any) -> bool:
+def _failed_before(subject: CheckId, node: Any) -> bool:
     if not node.config.getoption("lf", False):
         return False
     failed = node.config.cache.get("cache/lastfailed", {})
     return any(name.startswith(node.nodeid.partition("::")[0]) and repr(subject) in name for name in failed)
 
 
-def key_of(node: Any) -> str:
+def report_key(node: Any) -> str:
     """Return what names a test's item in the report, the same for every copy of it.
 
     Plugins that repeat tests do so with a parameter of their own, whose name begins with an underscore as ours does.
@@ -140,22 +172,22 @@ def key_of(node: Any) -> str:
     return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
-def awaited(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
+def expected_keys(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
     """Return by its id what names each judge test that asks a gate: its key in the report, and its subject's repr."""
     return {
-        node.nodeid: (key_of(node), repr(subject))
+        node.nodeid: (report_key(node), repr(subject))
         for node in nodes
-        if (subject := subject_of(node)) is not None and "gate" in node.fixturenames
+        if (subject := item_subject(node)) is not None and "gate" in node.fixturenames
     }
 
 
-def subject_called(name: str, setup: Setup) -> Subject | None:
+def subject_by_name(name: str, setup: SessionSetup) -> CheckId | None:
     """Return what is called so; None for nothing that a mark can ask for in this run.
 
     xdist's controller collects nothing itself: of an item it knows no more than the id.
     """
     from judgefixtures.checks import checks_of, swap_checks
-    from judgefixtures.checks.protocol import Subject
+    from judgefixtures.checks.base import CheckId
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     every: list[tuple[Check, str | None]] = [(check, None) for check in checks_of(contrasts)]
@@ -163,39 +195,41 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
         every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, 0)]
     for judge in setup.judge_names:
         for check, baseline in every:
-            start, _, end = repr(Subject(judge, "\0", check, baseline)).partition("\0")
+            start, _, end = repr(CheckId(judge, "\0", check, baseline)).partition("\0")
             if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
-                return Subject(judge, name[len(start) : -len(end)], check, baseline)
+                return CheckId(judge, name[len(start) : -len(end)], check, baseline)
     return None
 
 
-def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check], judge: str) -> Iterator[tuple[str, Check]]:
+def _checks_asked(
+    mark: pytest.Mark, setup: SessionSetup, checks: Sequence[Check], judge: str
+) -> Iterator[tuple[str, Check]]:
     """Yield each dataset with the checks of a judge that are about it, in the order in which they name the datasets."""
     of_check = [(check, _datasets(mark, setup, check.family, judge)) for check in checks]
     for dataset in dict.fromkeys(dataset for _, datasets in of_check for dataset in datasets):
         yield from ((dataset, check) for check, datasets in of_check if dataset in datasets)
 
 
-def _datasets(mark: pytest.Mark, setup: Setup, family: str, judge: str) -> tuple[str, ...]:
+def _datasets(mark: pytest.Mark, setup: SessionSetup, family: str, judge: str) -> tuple[str, ...]:
     """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those of the family."""
     if DATASETS not in mark.kwargs:
-        found = setup.datasets(family, judge)
+        names = setup.datasets(family, judge)
     else:
-        unfit = unfit_sets(mark, setup, judge)
-        found = tuple(name for name in _named(mark, setup) if name not in unfit)
-    for name in found:
+        unfit = unsuitable_datasets(mark, setup, judge)
+        names = tuple(name for name in _named(mark, setup) if name not in unfit)
+    for name in names:
         setup.run.pairs(judge, name)
-    return found
+    return names
 
 
-def unfit_sets(mark: pytest.Mark, setup: Setup, judge: str) -> tuple[str, ...]:
+def unsuitable_datasets(mark: pytest.Mark, setup: SessionSetup, judge: str) -> tuple[str, ...]:
     """Return the house sets that a mark names and that have none of the columns that a judge's template shows."""
     if not setup.run.judge(judge).template.columns:
         return ()
     return tuple(name for name in _named(mark, setup) if setup.config.source(name).is_built_in)
 
 
-def _named(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
+def _named(mark: pytest.Mark, setup: SessionSetup) -> tuple[str, ...]:
     """Return the datasets that a mark names, as far as --judge-dataset lets them; none where it names none."""
     named: Sequence[str] = mark.kwargs.get(DATASETS, ())
     if isinstance(named, str):
@@ -204,12 +238,12 @@ def _named(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
     return tuple(name for name in named if not chosen or name in chosen)
 
 
-def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
+def _families(mark: pytest.Mark, setup: SessionSetup) -> tuple[str, ...]:
     """Return the families a mark names; without names, the user's own cues, or for a swap those of [swap] families."""
     for name in mark.args:
         if name not in setup.run.families:
             raise JudgeFixturesError(
-                f"the mark {mark.name}({name!r}) names no family: {choices(str(name), setup.run.families)}."
+                f"the mark {mark.name}({name!r}) names no family: {accepted_values(str(name), setup.run.families)}."
             )
     if mark.args:
         return mark.args

@@ -1,9 +1,7 @@
-"""What pytest prints and writes of a run, without the credentials that the process knows: reports, logs, crashes.
+"""Redaction of known credentials in everything that pytest prints and writes.
 
-Nothing is decided here about what is secret: judgefixtures.words.secrets knows.
+judgefixtures.util.secrets knows the credentials.
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
@@ -11,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.plugin.setup import SETUP
-from judgefixtures.words.secrets import masked, redacted_json
+from judgefixtures.util.secrets import redact_message, redacted_json
+
+from .session_setup import SETUP
 
 RecordFactory = Callable[..., logging.LogRecord]
 
 
-class Redaction:
+class SecretRedaction:
     """Takes credentials out of what pytest keeps of an item, a collection, a log record, a warning or a crash."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -79,14 +78,14 @@ class Redaction:
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: Any) -> None:
         """Clean a warning before it is kept for the summary."""
-        if self._has_judges and (said := str(warning_message.message)) != (clean := masked(said)):
+        if self._has_judges and (text := str(warning_message.message)) != (clean := redact_message(text)):
             warning_message.message = clean
 
     def _clean(self, report: Any) -> None:
         if not self._has_judges:
             return
         report.longrepr = _cleaned(report.longrepr)
-        report.sections = [(masked(title), masked(content)) for title, content in report.sections]
+        report.sections = [(redact_message(title), redact_message(content)) for title, content in report.sections]
         if properties := getattr(report, "user_properties", None):
             report.user_properties = [(name, redacted_json(value)) for name, value in properties]
 
@@ -94,32 +93,32 @@ class Redaction:
 def _without(record: logging.LogRecord) -> logging.LogRecord:
     """Return a log record without credentials in message and traceback; untouched where there are none."""
     try:
-        said = record.getMessage()
+        text = record.getMessage()
     except Exception:  # arguments that do not fit the message: logging tells whoever wrote it
         return record
-    if said != (clean := masked(said)):
+    if text != (clean := redact_message(text)):
         record.msg, record.args = clean, ()
     if record.exc_info and record.exc_info[0] is not None:
-        shown = logging.Formatter().formatException(record.exc_info)
-        if shown != (clean := masked(shown)):
+        trace = logging.Formatter().formatException(record.exc_info)
+        if trace != (clean := redact_message(trace)):
             record.exc_text = clean  # formatters show what is there already
     return record
 
 
-def _cleaned(shown: Any) -> Any:
+def _cleaned(value: Any) -> Any:
     """Return what a report shows: a text, the place and reason of a skip, or an exception as pytest keeps it."""
-    if isinstance(shown, str):
-        return masked(shown)
-    if isinstance(shown, tuple | list):
-        return type(shown)(map(_cleaned, shown))
-    _clean_in_place(shown)
-    return shown
+    if isinstance(value, str):
+        return redact_message(value)
+    if isinstance(value, tuple | list):
+        return type(value)(map(_cleaned, value))
+    _clean_in_place(value)
+    return value
 
 
-def _clean_in_place(shown: Any) -> None:
+def _clean_in_place(thing: Any) -> None:
     """Clean every text of an exception that pytest keeps as objects: its entries, locals, arguments, messages."""
-    if not type(shown).__module__.startswith("_pytest."):
+    if not type(thing).__module__.startswith("_pytest."):
         return
-    for name, value in vars(shown).items():
+    for name, value in vars(thing).items():
         # Some of these classes are frozen: what is shown changes, not what it stands for.
-        object.__setattr__(shown, name, _cleaned(value))
+        object.__setattr__(thing, name, _cleaned(value))

@@ -1,17 +1,26 @@
-"""The rootdir, found again: the one place where attributes of pytest are set or read that are not public.
+"""Rootdir: find it again without our options. Only this module uses private attributes of pytest.
 
-pytest looks for its rootdir before plugins are loaded, and takes the value of `--judge-report DIR` or `--judge-config
-FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml. pytest has no public way to
-look again: hooks for it run before plugins are loaded, or when the settings are read, and a Config is parsed once. What
-these attributes are called in which release is asked here alone.
+pytest looks for its rootdir before it loads plugins, and takes the value of `--judge-report DIR` or `--judge-config
+FILE` for a test path. An existing path elsewhere would hide the user's pyproject.toml. pytest has no public way to look
+again: its hooks run too early or too late, and a Config is parsed once. Differences between pytest releases are handled
+here.
 """
 
-from __future__ import annotations
-
 import argparse
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from judgefixtures.util.paths import read_text
+from judgefixtures.util.shell import quoted
+
+HOME = pytest.StashKey[Path]()
+NAMED = re.compile(r"^\s*collect\s*=\s*[\"']named[\"']", re.MULTILINE)
 
 
 def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
@@ -42,7 +51,63 @@ def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
         args[: len(before)] = early_config.getini("addopts")
 
 
-def parse_again(config: pytest.Config, unsaid: argparse.Namespace) -> argparse.Namespace:
+def written_table(file: Path) -> Mapping[str, Any]:
+    """Return our table as a file has it; empty where it has none, or cannot be read."""
+    try:
+        text = read_text(file)
+    except (OSError, UnicodeDecodeError):
+        return {}
+    try:
+        held = tomllib.loads(text)
+    except ValueError:  # a run that names judges says what is wrong
+        return {"collect": "named"} if NAMED.search(text) else {}
+    if file.name == "pyproject.toml" or {*held} == {"tool"}:
+        held = tables_in(tables_in(held).get("tool")).get("judgefixtures", {})
+    return held
+
+
+def tables_in(value: Any) -> dict[str, dict[str, Any]]:
+    """Return what a table holds that is a table; nothing of any other value."""
+    held = value.items() if isinstance(value, dict) else ()
+    return {name: table for name, table in held if isinstance(table, dict)}
+
+
+def home_of(config: pytest.Config) -> Path:
+    """Return the folder of the pyproject.toml with our table: the rootdir, unless it has none.
+
+    Settings of pytest in a folder of tests, or at the root of a monorepo, make another folder the rootdir: then the
+    table is looked for from the tests of the command up to the rootdir, from there upwards, and last above the tests.
+    """
+    if HOME not in config.stash:
+        root, here = config.rootpath, config.invocation_params.dir
+        beside = dict.fromkeys(folder for each in (*_paths(config), here) for folder in (each, *each.parents))
+        inside = [folder for folder in beside if folder != root and folder.is_relative_to(root)]
+        folders = dict.fromkeys((root, *inside, *root.parents, *beside))
+        config.stash[HOME] = next((each for each in folders if written_table(each / "pyproject.toml")), root)
+    return config.stash[HOME]
+
+
+def root_options(config: pytest.Config) -> list[str]:
+    """Return the options by which another command, run from here, finds the same rootdir and settings."""
+    here, file, root = config.invocation_params.dir, config.inipath, config.option.rootdir
+    named = [f"--rootdir={quoted(str(root))}"] if root else []
+    if file is not None and (config.option.inifilename or file.parent not in (here, *here.parents)):
+        named += ["-c", quoted(os.path.relpath(file, here))]
+    return named
+
+
+def outer_paths(config: pytest.Config) -> list[str]:
+    """Return the paths of tests that another command needs: they, or our table, lie outside of its folder."""
+    here, root = config.invocation_params.dir, config.rootpath
+    alone = home_of(config) in (root, *root.parents, here, *here.parents)
+    return [quoted(os.path.relpath(each, here)) for each in _paths(config) if not (alone and each.is_relative_to(here))]
+
+
+def _paths(config: pytest.Config) -> list[Path]:
+    return [Path(os.path.normpath(config.invocation_params.dir / each.partition("::")[0])) for each in config.args]
+
+
+def command_line_only(config: pytest.Config, unsaid: argparse.Namespace) -> argparse.Namespace:
     """Return what was typed after `pytest`, without what settings add, over what stands for an option that was not.
 
     The public way to the parser is open to plugins that are loaded early, and to no others.

@@ -1,7 +1,7 @@
-"""Swap reports: what was decided on a swap, as a report of its own after those of the items.
+"""Test reports of swap decisions, added after those of the items.
 
-All comparisons of a swap may pass, or be undecided where that is tolerated, and the decision on it not be an APPROVE:
-whoever counts what failed, in the terminal or in a JUnit file, has to see that.
+All comparisons of a swap can pass although the decision is not APPROVE. A test report of its own shows the decision in
+the terminal and in JUnit.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from judgefixtures.words.secrets import presentable
-from judgefixtures.words.texts import printable
+from judgefixtures.util.secrets import safe_message
+from judgefixtures.util.texts import make_printable
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.decision_rows import DecisionRow
+    from judgefixtures.models.swap_rows import DecisionRow
 
 Row = dict[str, Any]
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 REMEMBERING = ("lfplugin", "stepwiseplugin")
 
 
-class Concluding(Protocol):
+class ResultConsumer(Protocol):
     """Whoever knows what all items came to; it takes the reports of items itself, and has no use for these."""
 
     def conclude(self, session: pytest.Session) -> Row | None:
@@ -31,10 +31,10 @@ class Concluding(Protocol):
         ...
 
 
-class Decisions:
+class SwapDecisionReporter:
     """Reports each candidate's decision once all items have ended, before anybody counts or writes reports."""
 
-    def __init__(self, config: pytest.Config, results: Concluding) -> None:
+    def __init__(self, config: pytest.Config, results: ResultConsumer) -> None:
         self._config, self._results = config, results
         self.failed = 0  # of the reports that were made here
 
@@ -47,7 +47,7 @@ class Decisions:
         report = self._results.conclude(session)
         if report is None or not report.get("decisions"):
             return
-        from judgefixtures.checks.approval import DECISIONS
+        from judgefixtures.report.swap_section import DECISIONS
 
         decisions = DECISIONS.read_records(report)
         session.testscollected += len(decisions)  # what the terminal says of its progress
@@ -72,7 +72,7 @@ class Decisions:
         manager = self._config.pluginmanager
         without = [each for name in REMEMBERING if (each := manager.get_plugin(name))]
         log = manager.subset_hook_caller("pytest_runtest_logreport", [session, self._results, *without])
-        name = f"decision[{presentable(f'{decision.judge}-{decision.baseline}')}]"
+        name = f"decision[{safe_message(f'{decision.judge}-{decision.baseline}')}]"
         where = ("decision", None, name)
         self._config.hook.pytest_runtest_logstart(nodeid=name, location=where)
         for each in _reports(name, where, decision, report):
@@ -86,13 +86,13 @@ def _reports(
     name: str, where: tuple[str, int | None, str], decision: DecisionRow, report: Row
 ) -> Iterator[pytest.TestReport]:
     """Yield the three reports that every test has, of which that of the call says what was decided."""
-    from judgefixtures.checks.approval import decision_text, lead
-    from judgefixtures.swap import SwapStatus
+    from judgefixtures.models.swap_rows import SwapStatus
+    from judgefixtures.report.swap_section import decision_headline, decision_text
 
     failure = None
     if decision.status != SwapStatus.APPROVE:
         failure = _failure(decision_text(decision, report), decision.status)
-    told = [("status", decision.status), ("says", printable(lead(decision, report)))]
+    properties = [("status", decision.status), ("says", make_printable(decision_headline(decision, report)))]
     for when in ("setup", "call", "teardown"):
         failed = failure is not None and when == "call"
         yield pytest.TestReport(
@@ -102,16 +102,16 @@ def _reports(
             outcome="failed" if failed else "passed",
             longrepr=failure if failed else None,
             when=when,
-            user_properties=told,
+            user_properties=properties,
         )
 
 
 def _failure(text: str, status: str) -> Any:
     """Return a failure as pytest shows that of an item which says the same; its line has the status after the name."""
     try:
-        raise pytest.fail.Exception(presentable(text), pytrace=False)
+        raise pytest.fail.Exception(safe_message(text), pytrace=False)
     except pytest.fail.Exception:
-        shown = pytest.ExceptionInfo.from_current().getrepr(style="value")
-    if crash := getattr(shown, "reprcrash", None):
+        representation = pytest.ExceptionInfo.from_current().getrepr(style="value")
+    if crash := getattr(representation, "reprcrash", None):
         crash.message = status
-    return shown
+    return representation

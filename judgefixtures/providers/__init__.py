@@ -1,7 +1,7 @@
-"""Providers: who answers a prompt. One file each, with its record, its class and its batches; the seam to them is here.
+"""Providers of models: one file per API, with its specification, client and batches.
 
-A provider sends a prompt through its official SDK and reads the answer off the wire, so that a page of
-HTML, an empty body or an error inside a 200 is seen as what it is, whatever the SDK makes of it.
+A provider sends a prompt through the official SDK, but reads the HTTP response itself. An HTML page, an empty body or
+an error inside a 200 is then recognized, whatever the SDK makes of it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from judgefixtures.cassettes.calls import Call
-from judgefixtures.reading.probabilities import Probability, Token
-from judgefixtures.reading.verdicts import InvalidKind
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
-from judgefixtures.words.secrets import know, know_address
-from judgefixtures.words.texts import encodable
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.models.probabilities import Probability, Token
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
+from judgefixtures.util.secrets import register_address_secrets, register_secrets
+from judgefixtures.util.texts import make_encodable
+
+if TYPE_CHECKING:
+    from .judge_table import JudgeTable
 
 
 class FatalJudgeError(JudgeFixturesError):
     """The judge cannot be asked at all (key, model, parameter, quota, ...): stop, and do what it says."""
 
 
-class UnsupportedError(FatalJudgeError):
+class UnsupportedParameterError(FatalJudgeError):
     """The model or server does not take a parameter; `parameter` is the name it is sent under."""
 
     def __init__(self, message: str, parameter: str) -> None:
@@ -54,7 +58,7 @@ class RetryableError(Exception):
         outage: bool = False,
         loading: bool = False,
     ) -> None:
-        super().__init__(encodable(message))
+        super().__init__(make_encodable(message))
         self.outage = outage
         self.loading = loading
         self.retry_after = retry_after
@@ -67,7 +71,7 @@ class RetryableError(Exception):
         return self.status is None
 
 
-class RefusedError(RetryableError):
+class UnreachableError(RetryableError):
     """Nobody listens there: fatal on the first call, a passing fault once the judge has answered."""
 
     @property
@@ -76,40 +80,8 @@ class RefusedError(RetryableError):
         return False
 
 
-NEARLY = 0.9  # of a limit: servers count an answer's end mark, or do not
-# What else ends an answer, and what to do about it.
-NO_ROOM = (
-    "its context is full, or it has a limit of its own: raise that there (llama.cpp: --ctx-size, Ollama: num_ctx, "
-    "vLLM: --max-model-len), or ask for less"
-)
-
-
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that a call cost; output includes reasoning. None where the server does not say.
-
-    Input includes what the provider read from its cache of prompts (`cached_tokens`) and wrote into it
-    (`cache_write_tokens`), whatever its own count does: both have prices of their own. `service_tier` is the one that
-    served the call, in the provider's words.
-    """
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    service_tier: str | None = None
-
-    def ended_before(self, limit: int) -> bool:
-        """Tell whether an answer that was cut off ended well before its limit: something else had no room for it.
-
-        Of one that thought nobody knows: some servers do not count thoughts.
-        """
-        return self.output_tokens is not None and not self.reasoning_tokens and self.output_tokens < NEARLY * limit
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
+class RateLimitQuota:
     """What a server says is left of a rate limit: so many calls, until it is reset in so many seconds.
 
     `limit` is how many calls it is when nothing is used of it, where the server says so.
@@ -121,11 +93,11 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProviderResponse:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
     With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
-    `ended_early`: it was cut off although its limit was not reached.
+    `ended_early`: it was cut off although its limit was not reached. `refused`: it came as an error about this prompt.
     `tokens` are those of the text with their probabilities, where the server was asked for them and told them;
     `probability` is what a function of the user's says of its verdict itself.
     """
@@ -139,7 +111,8 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
     ended_early: bool = False
-    quotas: tuple[Quota, ...] = ()
+    refused: bool = False
+    quotas: tuple[RateLimitQuota, ...] = ()
     tokens: tuple[Token, ...] = ()
     probability: Probability | None = None
 
@@ -153,7 +126,7 @@ class Provider(Protocol):
     def sent(self) -> frozenset[str]:
         """The names of the parameters that go with a prompt."""
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
 
         `call` is told what the question is found by in recordings, where that is not what is sent.
@@ -169,31 +142,13 @@ class Provider(Protocol):
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
 FLEX = "flex"  # a service tier at half the price, for whoever can wait
 TOOL = "tool_choice"  # the forced call of a tool whose input is the verdict, where there are no structured outputs
+SYSTEM = "system_prompt"  # the text that is sent as the system's; where that is dropped, it begins the prompt
 LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer name for one limit
 LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a verdict counts without them, too
 
 
-class Reached(Protocol):
-    """What has to be known of a judge's table (tables.py) to reach who answers."""
-
-    @property
-    def record(self) -> Record: ...  # pragma: no cover
-
-    @property
-    def key_variable(self) -> str | None: ...  # pragma: no cover
-
-    @property
-    def address(self) -> str | None: ...  # pragma: no cover
-
-    @property
-    def counts_ties(self) -> bool: ...  # pragma: no cover
-
-    @property
-    def answer_schema(self) -> dict[str, Any] | None: ...  # pragma: no cover
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
+class ProviderSpec:
     """All that is known of a provider before it is asked: whoever has to know it reads it here, and nowhere else.
 
     Where somebody is asked over an API, `key` has to be given, the environment variable of the API key, and so has
@@ -260,35 +215,35 @@ def http_library(sdk: str) -> str:
     return "httpx2" if any(re.match(r"httpx2\b", each) for each in required) else "httpx"
 
 
-def check_sdk(table: Reached) -> None:
+def check_sdk(table: JudgeTable) -> None:
     """Raise FatalJudgeError where the SDK that a judge is asked through is not installed."""
     if sdk := getattr(table.record.answers, "sdk", ""):
         http_library(sdk)
 
 
-def api_key(table: Reached) -> str:
+def api_key(table: JudgeTable) -> str:
     """Return the API key that the environment holds for a judge, without the line end of a file; else empty."""
     key = os.environ.get(table.key_variable or "", "").strip()
-    know(key)
+    register_secrets(key)
     return key
 
 
-def know_credentials(table: Reached) -> None:
+def register_credentials(table: JudgeTable) -> None:
     """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
     api_key(table)
-    know_address(table.address)
+    register_address_secrets(table.address)
     for name, value in os.environ.items():
         if name.lower().endswith("_proxy"):
-            know_address(value)
+            register_address_secrets(value)
 
 
-def stated(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def stated_value_schema(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of an answer that states a value under a key, and a reason."""
     properties = {key: dict(value), "reason": {"type": "string"}}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def schema_of(table: Reached) -> dict[str, Any]:
+def answer_schema(table: JudgeTable) -> dict[str, Any]:
     """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie.
 
     An empty one is not sent: the prompt alone says how to answer.
@@ -296,7 +251,7 @@ def schema_of(table: Reached) -> dict[str, Any]:
     if table.answer_schema is not None:
         return table.answer_schema
     choices = [0, 1, 2] if table.counts_ties else [1, 2]
-    return stated("selected_response", {"type": "integer", "enum": choices})
+    return stated_value_schema("selected_response", {"type": "integer", "enum": choices})
 
 
 # The file of each provider, by the `provider` of a judge's table. It is imported when something of it is asked for.
@@ -306,17 +261,17 @@ PROVIDERS = {
     "google": "judgefixtures.providers.google",
     "anthropic": "judgefixtures.providers.anthropic",
     "python": "judgefixtures.providers.python",
-    "imported": "judgefixtures.providers.logged",
+    "imported": "judgefixtures.providers.imported",
 }
 
 
 @functools.cache
-def record_of(provider: str) -> Record:
+def provider_spec(provider: str) -> ProviderSpec:
     """Return what is known of a provider; no SDK is imported."""
-    record: Record = importlib.import_module(PROVIDERS[provider]).RECORD
+    record: ProviderSpec = importlib.import_module(PROVIDERS[provider]).RECORD
     return record
 
 
-def load_provider(table: Reached) -> Provider:
+def load_provider(table: JudgeTable) -> Provider:
     """Return the provider of a judge's table; nothing is sent, and no SDK imported, before the first question."""
     return table.record.answers(table)

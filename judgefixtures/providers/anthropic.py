@@ -1,4 +1,4 @@
-"""Claude, through the anthropic SDK, an extra of this package. Recordings are replayed without it."""
+"""Anthropic (Claude), through the optional anthropic SDK. A replay works without the SDK."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgefixtures.cassettes.calls import Call
-from judgefixtures.cassettes.thinning import tool_inputs
-from judgefixtures.providers import TOOL, UNSET, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
-from judgefixtures.providers.bulk import (
-    SKEW,
-    BatchProvider,
-    Limits,
-    Line,
-    Page,
-    Results,
-    State,
-    UncertainError,
-    moment,
-    named,
-)
-from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
-from judgefixtures.providers.tables import ASKING, JudgeTable
-from judgefixtures.providers.tokens import tokens, tokens_together
-from judgefixtures.providers.wire import HttpProvider, Wire, as_table, http_client, text_or_none
-from judgefixtures.reading.verdicts import InvalidKind, folded
-from judgefixtures.words.secrets import redacted
+from judgefixtures import providers
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.cassettes.response_filter import tool_arguments
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.parsing.verdicts import normalize_key
+from judgefixtures.util.secrets import redact
+
+from . import batch_api
+from .error_classification import classify_error, classify_failure, error_object, status_in_body, status_of_type
+from .http import HttpProvider, HttpResponse, http_client, object_or_empty, text_or_none
+from .judge_table import ASKING, JudgeTable
+from .tokens import sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
     import httpx2
@@ -55,20 +47,7 @@ STOPPED: dict[str, tuple[InvalidKind, str]] = {
     "pause_turn": ("no-answer", "the provider paused the model before it had answered (pause_turn)"),
     "refusal": ("refusal", "the model declined to answer"),
 }
-STATUS_OF = {  # of an error that comes in a 200, by its type
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "conflict_error": 409,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-STATING = frozenset(map(folded, ("selected_response", "score")))
+STATING = frozenset(map(normalize_key, ("selected_response", "score")))
 CALLED = "the model called a tool instead of answering"
 TRANSFER = 600.0  # seconds for a batch of questions or its answers
 NO_ANSWER = frozenset({"expired", "canceled"})  # results of questions that were not asked
@@ -80,16 +59,16 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
 
     sdk = "anthropic"
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
-        body = request(self.table, self.dropped, prompt)
+        body = request_body(self.table, self.dropped, self.prompted(prompt), self.system_text)
         if call.is_replayed:
             return await self.answer(read_message, self._replayed(body), call)
         create = self.connected().messages.with_raw_response.create
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
-        asked = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
-        return await self.answer(read_message, asked, call)
+        request_sent = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_headers(body))
+        return await self.answer(read_message, request_sent, call)
 
     async def _replayed(self, body: Mapping[str, Any]) -> None:
         """Ask a recording as the SDK would ask the network: its body is ours, and headers are no part of a question."""
@@ -107,7 +86,7 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
 
     def parameters(self) -> dict[str, Any]:
         """Return what can be left out of a request, by the names that the other providers have for it."""
-        return parameters(self.table, self.dropped)
+        return request_parameters(self.table, self.dropped)
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncAnthropic:
         """Return the SDK's client."""
@@ -123,10 +102,10 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
         )
 
 
-def version_of(*bodies: Mapping[str, Any]) -> dict[str, str]:
+def version_headers(*bodies: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers of the API's version that takes all these bodies of requests; none for the SDK's own.
 
-    >>> version_of({"temperature": 0.0}, {}), version_of({})
+    >>> version_headers({"temperature": 0.0}, {}), version_headers({})
     ({'anthropic-version': '2023-06-01'}, {})
     """
     return {"anthropic-version": WITH_TEMPERATURE} if any("temperature" in body for body in bodies) else {}
@@ -141,7 +120,7 @@ def endpoint(address: str) -> str:
     return address.rstrip("/").removesuffix("/v1")
 
 
-def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
+def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return what can be left out of a request, by the names that the other providers have for it.
 
     Where structured outputs are left out the verdict is the input of a tool that has to be called, unless that is left
@@ -156,9 +135,9 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "service_tier": table.service_tier,
     }
     if wants_json and table.response_format == "json_schema" and "response_format" not in dropped:
-        sent["response_format"] = {"type": "json_schema", "schema": plain_schema(schema_of(table))}
+        sent["response_format"] = {"type": "json_schema", "schema": simplify_schema(providers.answer_schema(table))}
     elif wants_json and not thinks:
-        sent[TOOL] = {"type": "tool", "name": VERDICT_TOOL, "disable_parallel_tool_use": True}
+        sent[providers.TOOL] = {"type": "tool", "name": VERDICT_TOOL, "disable_parallel_tool_use": True}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
@@ -170,34 +149,36 @@ def _thinking(budget: int | None) -> dict[str, Any] | None:
     return {"type": "enabled", "budget_tokens": budget}
 
 
-def request(table: JudgeTable, dropped: frozenset[str], prompt: str) -> dict[str, Any]:
+def request_body(table: JudgeTable, dropped: frozenset[str], prompt: str, system: str) -> dict[str, Any]:
     """Return the body of a request."""
-    said = parameters(table, dropped)
+    allowed = request_parameters(table, dropped)
     body: dict[str, Any] = {
         "model": str(table.model),
         "max_tokens": table.max_output_tokens,  # the API insists on one
         "messages": [{"role": "user", "content": prompt}],
     }
-    if table.system_text:
-        body["system"] = table.system_text
+    if system:
+        body["system"] = system
     for name in ("temperature", "service_tier"):
-        if name in said:
-            body[name] = said[name]
-    if "thinking_config" in said:
-        body["thinking"] = said["thinking_config"]
-    output = {"effort": said.get("reasoning_effort"), "format": said.get("response_format")}
+        if name in allowed:
+            body[name] = allowed[name]
+    if "thinking_config" in allowed:
+        body["thinking"] = allowed["thinking_config"]
+    output = {"effort": allowed.get("reasoning_effort"), "format": allowed.get("response_format")}
     if any(output.values()):
         body["output_config"] = {name: value for name, value in output.items() if value is not None}
-    if TOOL in said:
-        body["tools"] = [{"name": VERDICT_TOOL, "description": "States the verdict.", "input_schema": schema_of(table)}]
-        body["tool_choice"] = said[TOOL]
+    if providers.TOOL in allowed:
+        body["tools"] = [
+            {"name": VERDICT_TOOL, "description": "States the verdict.", "input_schema": providers.answer_schema(table)}
+        ]
+        body["tool_choice"] = allowed[providers.TOOL]
     return body
 
 
-def plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def simplify_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema in the words that structured outputs know: no bounds of numbers, which are listed or described.
 
-    >>> plain_schema({"properties": {"score": {"type": "integer", "minimum": 1, "maximum": 3}}})
+    >>> simplify_schema({"properties": {"score": {"type": "integer", "minimum": 1, "maximum": 3}}})
     {'properties': {'score': {'type': 'integer', 'enum': [1, 2, 3]}}}
     """
     return schema | {"properties": {name: _unbounded(each) for name, each in schema["properties"].items()}}
@@ -212,19 +193,18 @@ def _unbounded(value: dict[str, Any]) -> dict[str, Any]:
     return {"type": value["type"], "description": f"from {lowest:g} to {highest:g}"}
 
 
-def read_message(wire: Wire, model: str) -> Answer:
+def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
     """Return what a message on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
-        return failure(wire, model)
+        return classify_failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
+        raise providers.RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
     if body.get("type") == "error" or body.get("error"):
         error = error_object(wire)
-        status = STATUS_OF.get(str(error.get("type"))) or status_in(error)
-        return error_answer(status, error, wire.headers, model)
+        return classify_error(status_of_type(error.get("type")) or status_in_body(error), error, wire, model)
     if "choices" in body and "content" not in body:
-        raise FatalJudgeError(
+        raise providers.FatalJudgeError(
             "the server answers in OpenAI's wire format, not in Anthropic's: set provider = \"openai\" (with /v1 at "
             "the end of base_url) in the judge's table."
         )
@@ -234,10 +214,10 @@ def read_message(wire: Wire, model: str) -> Answer:
     invalid, detail = _fault(stop, body, called)
     if invalid is None and not text.strip():
         # A model that has nothing to say sends its envelope empty; what is not an envelope is not the model's word.
-        raise RetryableError("an answer without text", invalid="empty", outage=not body.keys() & ENVELOPE)
+        raise providers.RetryableError("an answer without text", invalid="empty", outage=not body.keys() & ENVELOPE)
     if invalid == "filtered":
         about["unless_whole"] = f"the stop reason {stop[:60]} is not known; the answer is whole and was counted"
-    return Answer(text, invalid, detail, reasoning, **about)
+    return providers.ProviderResponse(text, invalid, detail, reasoning, **about)
 
 
 def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[InvalidKind | None, str]:
@@ -246,9 +226,9 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
     `called` tells whether a tool was called with a verdict; None: none was called.
     """
     if stop == "refusal":
-        told = as_table(body.get("stop_details"))
-        why = text_or_none(told.get("explanation")) or text_or_none(told.get("category"))
-        return "refusal", f"{STOPPED[stop][1]}: {redacted(why)[:400]}" if why else STOPPED[stop][1]
+        stop_details = object_or_empty(body.get("stop_details"))
+        why = text_or_none(stop_details.get("explanation")) or text_or_none(stop_details.get("category"))
+        return "refusal", f"{STOPPED[stop][1]}: {redact(why)[:400]}" if why else STOPPED[stop][1]
     if stop in STOPPED:
         return STOPPED[stop]
     if called is False or (stop == "tool_use" and called is None):
@@ -258,7 +238,7 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
     return "filtered", f"the model stopped for a reason that is not known ({stop[:60]})"
 
 
-def _texts(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
+def _texts(wire: HttpResponse, content: Any) -> tuple[str, str, bool | None]:
     """Return the answer's text, the model's thoughts, and whether a tool was called with a verdict (None: no call)."""
     if isinstance(content, str):  # as some gateways send it
         return content, "", None
@@ -271,50 +251,52 @@ def _texts(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
     return "\n".join(filter(str.strip, [text, *stated])), thoughts, bool(stated)
 
 
-def _stated(wire: Wire) -> Iterator[str]:
+def _stated(wire: HttpResponse) -> Iterator[str]:
     """Yield the inputs of called tools that state a verdict or a score, as JSON."""
-    for given in tool_inputs(wire.body.removeprefix("\ufeff")).values():
-        if isinstance(given, dict) and {folded(key) for key in given} & STATING:
+    for given in tool_arguments(wire.body.removeprefix("\ufeff")).values():
+        if isinstance(given, dict) and {normalize_key(key) for key in given} & STATING:
             yield json.dumps(given)
 
 
 def _usage(usage: Any) -> Usage:
     """Return the tokens of a message: what was read from a cache or written to one is input, too."""
-    counts = as_table(usage)
+    counts = object_or_empty(usage)
     written, read = (counts.get(f"cache_{kind}_input_tokens") for kind in ("creation", "read"))
-    asked = counts.get("input_tokens")
-    thought = tokens(as_table(counts.get("output_tokens_details")).get("thinking_tokens"))
+    input_tokens = counts.get("input_tokens")
+    thought = token_count(object_or_empty(counts.get("output_tokens_details")).get("thinking_tokens"))
     return Usage(
-        None if asked is None else tokens_together(asked, written, read),
-        tokens(counts.get("output_tokens")),
+        None if input_tokens is None else sum_token_counts(input_tokens, written, read),
+        tokens_out(token_count(counts.get("output_tokens")), thought, None, None),
         thought,
-        tokens(read),
-        tokens(written),
+        token_count(read),
+        token_count(written),
         text_or_none(counts.get("service_tier")),
     )
 
 
-class AnthropicBatches(BatchProvider[AnthropicProvider]):
+class AnthropicBatches(batch_api.BatchProvider[AnthropicProvider]):
     """Batches of messages: questions in the request itself, answers as lines behind an address of their own.
 
     Such a batch can be given no name. After a kill the one that was made is told by what it answers.
     """
 
-    limits = Limits(100_000, 256 * 10**6)
+    limits = batch_api.BatchLimits(100_000, 256 * 10**6)
 
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(AnthropicProvider(table))
 
-    async def send(self, _intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+    async def send(
+        self, _intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
+    ) -> str:
         """Make a batch; it can be given no name."""
         # In extra_body, because that is sent as it is: exactly what the SDK was about to send.
         requests = [{"custom_id": line.id, "params": json.loads(line.body)} for line in lines]
-        headers = version_of(*(each["params"] for each in requests))
+        headers = version_headers(*(each["params"] for each in requests))
         about_to()
-        asked = self.provider.connected().messages.batches.with_raw_response.create(
+        request_sent = self.provider.connected().messages.batches.with_raw_response.create(
             requests=[], extra_body={"requests": requests}, extra_headers=headers, timeout=TRANSFER
         )
-        return await self.make(asked)
+        return await self.make(request_sent)
 
     async def find(
         self, _intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str]
@@ -322,74 +304,65 @@ class AnthropicBatches(BatchProvider[AnthropicProvider]):
         """Return the batch that answers these questions, among those made since then and of their number."""
         running = False
         async for batch in self.listed(since):
-            at = moment(batch.get("created_at"))
-            if (at is not None and at < since - SKEW) or _total(batch) != len(ids):
+            at = batch_api.parse_time(batch.get("created_at"))
+            if (at is not None and at < since - batch_api.SKEW) or _total(batch) != len(ids):
                 continue
-            if named(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
+            if batch_api.batch_id(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
                 continue
             state = _state(batch)
             if not state.ended:
                 running = True
                 continue
-            results = await self.fetch(named(batch), state)
+            results = await self.fetch(batch_api.batch_id(batch), state)
             if ids & (results.answers.keys() | results.failed.keys()):
-                return named(batch)
+                return batch_api.batch_id(batch)
             running = running or not results.whole
         if running:
-            raise UncertainError
+            raise batch_api.UncertainError
         return None
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
         """Tell whether a body is an error as Anthropic's API tells it."""
-        return body.get("type") == "error" and isinstance(as_table(body.get("error")).get("type"), str)
+        return body.get("type") == "error" and isinstance(object_or_empty(body.get("error")).get("type"), str)
 
-    async def show_page(self, after: str | None) -> Page:
+    async def show_page(self, after: str | None) -> batch_api.Page:
+        """Return a page of the batch list, and where the next page begins."""
         more: dict[str, Any] = {"after_id": after} if after else {}
-        asked = self.provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
-        page, batches = await self.page(asked, "data")
-        return batches, named(batches[-1]) if page.get("has_more") and batches else None
+        request_sent = self.provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
+        page, batches = await self.page(request_sent, "data")
+        return batches, batch_api.batch_id(batches[-1]) if page.get("has_more") and batches else None
 
-    async def look(self, batch: str) -> State:
+    async def look(self, batch: str) -> batch_api.BatchState:
         """Return where a batch stands."""
         return _state(await self.ask(self.provider.connected().messages.batches.with_raw_response.retrieve(batch)))
 
-    async def fetch(self, batch: str, _state: State, /) -> Results:
+    async def fetch(self, batch: str, _state: batch_api.BatchState, /) -> batch_api.BatchResults:
         """Return the lines of answers."""
         # `results` would ask where the answers are, and that was told.
         path = f"/v1/messages/batches/{batch}/results"
-        asked = self.provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
-        rows, whole = await self.download(asked)
-        results = Results(whole=whole)
-        for row in rows:
-            _add(results, row, self.provider.model, batch)
-        return results
+        request_sent = self.provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
+        rows, whole = await self.download(request_sent)
+        return batch_api.BatchResults(batch, whole=whole).take(rows, _read, self.provider.model)
 
 
-def _state(batch: dict[str, Any]) -> State:
+def _state(batch: dict[str, Any]) -> batch_api.BatchState:
     word = str(batch.get("processing_status"))
-    return State(word == "ended", word, _total(batch), "", batch)
+    return batch_api.BatchState(word == "ended", word, _total(batch), "", batch)
 
 
 def _total(batch: dict[str, Any]) -> int:
-    return sum(tokens(count) or 0 for count in as_table(batch.get("request_counts")).values())
+    return sum(token_count(count) or 0 for count in object_or_empty(batch.get("request_counts")).values())
 
 
-def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
-    """Add a line of the answers."""
-    name, result = row.get("custom_id"), as_table(row.get("result"))
-    if not isinstance(name, str):
-        results.nameless += 1
-        return
-    if result.get("type") == "succeeded" and isinstance(result.get("message"), dict):
-        results.add(name, 200, result["message"], model, batch)
-    elif result.get("type") == "errored":
-        error = as_table(result.get("error"))
-        kind = str(as_table(error.get("error")).get("type"))
-        results.add(name, STATUS_OF.get(kind, 500), error, model, batch)
-    elif result.get("type") in NO_ANSWER:
-        results.fail(name, str(result["type"]))
-    else:
-        results.fail(name, results.strange(row))
+def _read(row: dict[str, Any]) -> batch_api.Said:
+    """Return what a line of the answers says."""
+    name, result = row.get("custom_id"), object_or_empty(row.get("result"))
+    kind, error = str(result.get("type")), object_or_empty(result.get("error"))
+    if kind == "succeeded" and isinstance(result.get("message"), dict):
+        return name, 200, result["message"]
+    if kind == "errored":
+        return name, status_of_type(object_or_empty(error.get("error")).get("type")) or 500, error
+    return name, None, kind if kind in NO_ANSWER else ""
 
 
 def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -399,7 +372,7 @@ def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     made: dict[str, Any] = {}
     for kind in ("", "plan_") if written.get("strategy") in ASKING else ("",):
-        made[f"{kind}temperature"] = UNSET
+        made[f"{kind}temperature"] = providers.UNSET
         if budget > 0:
             made[f"{kind}max_output_tokens"] = budget + JudgeTable.model_fields[f"{kind}max_output_tokens"].default
     return made
@@ -413,18 +386,18 @@ def _check(table: JudgeTable) -> None:
             "'tool' (a forced tool call, for models before structured outputs) or 'none'"
         )
     budget = table.thinking_budget or 0
-    asked = ("", "plan_") if table.asks_for_plans else ("",)
-    for key in (f"{kind}temperature" for kind in asked):
+    prefixes = ("", "plan_") if table.asks_for_plans else ("",)
+    for key in (f"{kind}temperature" for kind in prefixes):
         if budget and getattr(table, key) not in (None, 1):
             raise ValueError(
-                f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{UNSET}"'
+                f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{providers.UNSET}"'
             )
     if 0 < budget < LEAST_THOUGHT:
         raise ValueError(
             f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
             "as much as the model wants"
         )
-    for key in (f"{kind}max_output_tokens" for kind in asked):
+    for key in (f"{kind}max_output_tokens" for kind in prefixes):
         if budget >= (limit := getattr(table, key)):
             raise ValueError(
                 f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
@@ -437,7 +410,7 @@ def _check(table: JudgeTable) -> None:
         )
 
 
-RECORD = Record(
+RECORD = providers.ProviderSpec(
     answers=AnthropicProvider,
     key="ANTHROPIC_API_KEY",
     switches=("ANTHROPIC_",),

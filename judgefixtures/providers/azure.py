@@ -1,4 +1,4 @@
-"""Azure OpenAI: OpenAI's models in an account of Microsoft's, through the openai SDK's client for it."""
+"""Azure OpenAI, through the openai SDK's client for Azure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import Answer, FatalJudgeError, Record
-from judgefixtures.providers.faults import ADDRESS_REMEDY, UNKNOWN_MODEL
-from judgefixtures.providers.openai import OpenAIProvider
-from judgefixtures.providers.tables import JudgeTable
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderSpec
+
+from .error_classification import ADDRESS_REMEDY, UNKNOWN_MODEL
+from .judge_table import JudgeTable
+from .openai import OpenAIProvider
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,9 +24,9 @@ class AzureProvider(OpenAIProvider):
     Recordings are found by the deployment's name alone: the resource and the API's version are no part of them.
     """
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
-        call.address = f"https://azure/deployments/{deployment_of(self.table)}/chat/completions"
+        call.address = f"https://azure/deployments/{deployment_name(self.table)}/chat/completions"
         try:
             return await super().complete(prompt, call)
         except FatalJudgeError as error:
@@ -35,17 +36,20 @@ class AzureProvider(OpenAIProvider):
 
     def _remedy(self, message: str) -> str | None:
         """Return what an error says with the keys of Azure's table in place of others'; None where it needs none."""
-        said, _, remedy = message.partition(" -- ")
+        server_message, _, remedy = message.partition(" -- ")
         table = "of the judge's connection table"
-        if re.search(r"api[- ]version", said, re.IGNORECASE):
-            return f"{said} -- check api_version {table}."
+        if re.search(r"api[- ]version", server_message, re.IGNORECASE):
+            return f"{server_message} -- check api_version {table}."
         if remedy.startswith(UNKNOWN_MODEL):
             return (
-                f"{said} -- the deployment asked for is {deployment_of(self.table)!r}: check deployment (without it, "
-                f"model) and endpoint {table}."
+                f"{server_message} -- the deployment asked for is {deployment_name(self.table)!r}: check deployment "
+                f"(without it, model) and endpoint {table}."
             )
         if remedy == ADDRESS_REMEDY:
-            return f"{said} -- there is nothing at this address: check endpoint, deployment and api_version {table}."
+            return (
+                f"{server_message} -- there is nothing at this address: "
+                f"check endpoint, deployment and api_version {table}."
+            )
         return None
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
@@ -60,7 +64,7 @@ class AzureProvider(OpenAIProvider):
             max_retries=0,
             http_client=http,
             azure_endpoint=str(connection.endpoint),
-            azure_deployment=deployment_of(self.table),
+            azure_deployment=deployment_name(self.table),
             api_version=connection.api_version,
             default_headers=headers,
         )
@@ -69,7 +73,7 @@ class AzureProvider(OpenAIProvider):
 HOSTS = (".azure.com", ".azure.us", ".azure.cn", ".azure-api.net")
 
 
-def deployment_of(table: JudgeTable) -> str | None:
+def deployment_name(table: JudgeTable) -> str | None:
     """Return the name of the deployment: the model's own unless the connection says otherwise."""
     return (table.connection.deployment if table.connection is not None else None) or table.model
 
@@ -95,11 +99,11 @@ def _check(table: JudgeTable) -> None:
 
 def _named(table: JudgeTable) -> dict[str, Any]:
     """Return the deployment's part of an identity: its name, where it is not the model's, decides who answers."""
-    deployment = deployment_of(table)
+    deployment = deployment_name(table)
     return {} if deployment == table.model else {"deployment": deployment}
 
 
-RECORD = Record(
+RECORD = ProviderSpec(
     answers=AzureProvider,
     key="AZURE_OPENAI_API_KEY",
     thinking=("reasoning_effort",),

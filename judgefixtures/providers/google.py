@@ -1,4 +1,4 @@
-"""Gemini, through google-genai: Google's own API, or Vertex AI in a project of one's own."""
+"""Google Gemini, through google-genai: Google's API, or Vertex AI in the user's project."""
 
 from __future__ import annotations
 
@@ -13,26 +13,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from judgefixtures.cassettes.calls import CALL, Call
-from judgefixtures.providers import (
-    PLACEHOLDER_KEY,
-    Answer,
-    FatalJudgeError,
-    Record,
-    RetryableError,
-    Usage,
-    http_library,
-    schema_of,
-)
-from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, one_line, status_of
-from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
-from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import all_or_none, tokens, tokens_together, told_token
-from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
-from judgefixtures.reading.probabilities import Token
-from judgefixtures.reading.verdicts import InvalidKind
-from judgefixtures.words.secrets import know, masked
-from judgefixtures.words.texts import word_set
+from judgefixtures import providers
+from judgefixtures.cassettes.calls import CALL, JudgeCall
+from judgefixtures.models.probabilities import Token
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.util.secrets import redact_message, register_secrets
+from judgefixtures.util.texts import word_set
+
+from . import batch_api
+from .error_classification import KEY_REMEDY, classify_error, classify_failure, error_object, status_in_body
+from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
+from .judge_table import JudgeTable
+from .tokens import complete_logprobs, parse_token, sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
     import httpx2
@@ -76,10 +69,10 @@ class GoogleProvider(HttpProvider["Client"]):
     def __init__(self, table: JudgeTable, version: str | None = None) -> None:
         super().__init__(table)
         self._version = version  # of the API; None for the one that base_url names, or the default
-        self._login = Login() if table.connection is not None else None  # a connection is one to Vertex AI
+        self._login = VertexCredentials() if table.connection is not None else None  # a connection is one to Vertex AI
         self._configs: dict[frozenset[str], Any] = {}
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
         if self._login is not None:
             if await self._login.changed(call):
@@ -88,17 +81,17 @@ class GoogleProvider(HttpProvider["Client"]):
             model = self.model.rpartition("/")[2]
             call.address = f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{model}:generateContent"
         models = self.connected().aio.models
-        asked = models.generate_content(model=self.model, contents=prompt, config=self._config())
+        request_sent = models.generate_content(model=self.model, contents=self.prompted(prompt), config=self._config())
         try:
-            return await self.answer(read_content, asked, call)
-        except FatalJudgeError as error:
+            return await self.answer(read_content, request_sent, call)
+        except providers.FatalJudgeError as error:
             if self._login is None or KEY_REMEDY not in str(error):
                 raise
-            raise FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
+            raise providers.FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
 
     def parameters(self) -> dict[str, Any]:
         """Return what is sent beside model and contents."""
-        return parameters(self.table, self.dropped)
+        return request_parameters(self.table, self.dropped)
 
     async def close(self) -> None:
         """Close the connections; the next question opens them again."""
@@ -116,7 +109,7 @@ class GoogleProvider(HttpProvider["Client"]):
         """Return the SDK's client."""
         from google.genai import Client, types
 
-        library = import_module(http_library(self.sdk))
+        library = import_module(providers.http_library(self.sdk))
         address, version = self._where()
         return Client(
             **self._account(key),
@@ -161,7 +154,7 @@ class GoogleProvider(HttpProvider["Client"]):
             self._configs[self.dropped] = types.GenerateContentConfig(
                 **self.parameters(),
                 **dict.fromkeys(known, False),
-                system_instruction=self.table.system_text or None,
+                system_instruction=self.system_text or None,
                 # The answer is read off the wire: the SDK need not make objects of it, or call functions.
                 should_return_http_response=True,
                 automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -169,7 +162,7 @@ class GoogleProvider(HttpProvider["Client"]):
         return self._configs[self.dropped]
 
 
-class Login:
+class VertexCredentials:
     """The credentials for Vertex AI: those that Google's own chain finds, kept in memory and nowhere else.
 
     They are fetched outside of the call in progress, so that no answer about them can be recorded. A replay has none.
@@ -184,7 +177,7 @@ class Login:
         """Let go of the event loop; a token outlives it."""
         self._lock = asyncio.Lock()
 
-    async def changed(self, call: Call) -> bool:
+    async def changed(self, call: JudgeCall) -> bool:
         """See to it that there is a valid token, and tell whether it is one of other credentials than before.
 
         Raises FatalJudgeError or RetryableError.
@@ -195,13 +188,13 @@ class Login:
                     return False
                 from google.oauth2.credentials import Credentials
 
-                self.credentials = Credentials(PLACEHOLDER_KEY)  # type: ignore[no-untyped-call]
+                self.credentials = Credentials(providers.PLACEHOLDER_KEY)  # type: ignore[no-untyped-call]
                 return True
             known = self.credentials if self._real else None
             if known is None or known.expired or not known.token:
                 self.credentials = await asyncio.to_thread(_logged_in, known)
                 self._real = True
-                know(str(self.credentials.token))
+                register_secrets(str(self.credentials.token))
             return self.credentials is not known
 
 
@@ -220,10 +213,12 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
         if credentials.expired or not credentials.token:
             credentials.refresh(Request())  # type: ignore[no-untyped-call]
     except TransportError as error:
-        raise RetryableError(masked(f"no credentials for Vertex AI: Google does not answer: {error}")) from None
+        raise providers.RetryableError(
+            redact_message(f"no credentials for Vertex AI: Google does not answer: {error}")
+        ) from None
     except (DefaultCredentialsError, RefreshError, OSError, ValueError) as error:
-        raise FatalJudgeError(
-            masked(
+        raise providers.FatalJudgeError(
+            redact_message(
                 f"there are no credentials for Vertex AI that work: {str(error)[:300]} -- log in with `gcloud auth "
                 "application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
             )
@@ -239,62 +234,60 @@ def endpoint(address: str, version: str = DEFAULT_VERSION) -> tuple[str, str]:
     >>> endpoint("http://127.0.0.1:8080")
     ('http://127.0.0.1:8080', 'v1')
     """
-    found = VERSIONED.match(address)
-    return (found["address"], found["version"]) if found else (address, version)
+    match = VERSIONED.match(address)
+    return (match["address"], match["version"]) if match else (address, version)
 
 
-def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
+def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return what is sent beside model and contents."""
-    sent: dict[str, Any] = {
-        "temperature": table.temperature,
-        "seed": table.seed,
-        "max_output_tokens": table.max_output_tokens,
-        "service_tier": table.service_tier,
-    }
+    own = ("temperature", "seed", "max_output_tokens", "service_tier")
+    sent: dict[str, Any] = {name: getattr(table, name) for name in own}
     thinking = {"thinking_level": table.thinking_level, "thinking_budget": table.thinking_budget}
-    asked = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
-    if asked and "thinking_config" not in dropped:
-        sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
+    thinking_settings = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
+    if thinking_settings and "thinking_config" not in dropped:
+        shown = {} if table.thinking_budget == 0 else {"include_thoughts": True}
+        sent["thinking_config"] = thinking_settings | shown
     if table.logprobs:
         sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":
-        sent |= {"response_mime_type": "application/json", "response_json_schema": schema_of(table) or None}
+        sent["response_mime_type"] = "application/json"
+        sent["response_json_schema"] = providers.answer_schema(table) or None
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
-def read_content(wire: Wire, model: str) -> Answer:
+def read_content(wire: HttpResponse, model: str) -> providers.ProviderResponse:
     """Return what a generateContent answer on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
-        return failure(wire, model)
+        return classify_failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
+        raise providers.RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
         "usage": _usage(body.get("usageMetadata")),
     }
     if body.get("error"):
         error = error_object(wire)
-        return error_answer(status_in(error), error, wire.headers, model)
+        return classify_error(status_in_body(error), error, wire, model)
     feedback = body.get("promptFeedback") or {}
     if feedback.get("blockReason"):
-        return Answer("", "filtered", f"the prompt was blocked: {feedback['blockReason']}", **about)
+        return providers.ProviderResponse("", "filtered", f"the prompt was blocked: {feedback['blockReason']}", **about)
     candidates = body.get("candidates")
     if not candidates or not isinstance(candidates[0], dict):
         # Empty fields are left out, but a model that has nothing to say still says who it is, or what it cost.
         outage = not body.keys() & ENVELOPE
-        raise RetryableError("an answer without candidates", invalid="empty", outage=outage)
+        raise providers.RetryableError("an answer without candidates", invalid="empty", outage=outage)
     candidate = candidates[0]
     finish = str(candidate.get("finishReason") or "STOP").upper()
     if finish in RETRIED:
-        raise RetryableError(f"the model's answer was malformed ({finish})", invalid="no-answer")
+        raise providers.RetryableError(f"the model's answer was malformed ({finish})", invalid="no-answer")
     text, reasoning = _texts(candidate)
     invalid, detail = _fault(finish)
     if invalid is None and not text.strip():
-        raise RetryableError("an answer without text", invalid="empty")
+        raise providers.RetryableError("an answer without text", invalid="empty")
     if invalid == "filtered" and finish not in WITHHELD:
         about["unless_whole"] = f"the finish reason {finish[:60]} is not known; the answer is whole and was counted"
-    return Answer(text, invalid, detail, reasoning, tokens=_tokens_of(candidate), **about)
+    return providers.ProviderResponse(text, invalid, detail, reasoning, tokens=_tokens_of(candidate), **about)
 
 
 def _fault(finish: str) -> tuple[InvalidKind | None, str]:
@@ -308,40 +301,45 @@ def _fault(finish: str) -> tuple[InvalidKind | None, str]:
 def _texts(candidate: dict[str, Any]) -> tuple[str, str]:
     """Return the answer's text and the model's thoughts: each the text parts of its kind, joined."""
     parts = [part for part in (candidate.get("content") or {}).get("parts") or () if isinstance(part, dict)]
-    kinds = [(bool(part.get("thought")), str(part.get("text") or "")) for part in parts]
-    return (
-        "".join(text for thought, text in kinds if not thought),
-        "".join(text for thought, text in kinds if thought),
-    )
+    texts = {False: "", True: ""}  # by whether it is a thought
+    for part in parts:
+        texts[bool(part.get("thought"))] += str(part.get("text") or "")
+    return texts[False], texts[True]
 
 
 def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
     """Return a candidate's tokens with their probabilities, thoughts included; none where one cannot be read."""
-    result = as_table(candidate.get("logprobsResult"))
+    result = object_or_empty(candidate.get("logprobsResult"))
     chosen, top = result.get("chosenCandidates"), result.get("topCandidates") or ()
     if not isinstance(chosen, list) or not isinstance(top, list | tuple) or (top and len(top) != len(chosen)):
         return ()
-    lists = [as_table(place).get("candidates") for place in top] or [None] * len(chosen)
-    return all_or_none(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
+    lists = [object_or_empty(place).get("candidates") for place in top] or [None] * len(chosen)
+    return complete_logprobs(
+        parse_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True)
+    )
 
 
 def _usage(usage: Any) -> Usage:
-    counts = as_table(usage)
+    counts = object_or_empty(usage)
     thoughts, candidates = counts.get("thoughtsTokenCount"), counts.get("candidatesTokenCount")
     served_tier = text_or_none(counts.get("serviceTier"))
+    read, by_tools = counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")
+    asked, total = sum_token_counts(read, by_tools), token_count(counts.get("totalTokenCount"))
     return Usage(
-        tokens(counts.get("promptTokenCount")),
-        tokens_together(candidates, thoughts),
-        tokens(thoughts),
-        tokens(counts.get("cachedContentTokenCount")),
+        token_count(read),
+        tokens_out(sum_token_counts(candidates, thoughts), None, asked, total),
+        token_count(thoughts),
+        token_count(counts.get("cachedContentTokenCount")),
         service_tier=served_tier and served_tier.lower(),
     )
 
 
-class GoogleBatches(BatchProvider[GoogleProvider]):
+class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
     """Batches of generateContent: questions in the request itself while they are few, in a file where they are many."""
 
-    limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
+    limits = batch_api.BatchLimits(
+        200_000, 10**9
+    )  # the file may have 2 GB; nobody wants to download more than this at once
     window = datetime.timedelta(hours=48)
     key = "name"
 
@@ -349,7 +347,9 @@ class GoogleBatches(BatchProvider[GoogleProvider]):
         self._inline = INLINE
         super().__init__(GoogleProvider(table, BATCHES_VERSION))
 
-    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+    async def send(
+        self, intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
+    ) -> str:
         """Make a batch whose display name holds the intent."""
         client, name = self.provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
@@ -361,86 +361,81 @@ class GoogleBatches(BatchProvider[GoogleProvider]):
         else:
             config, source = {"display_name": name}, await self._uploaded(name, lines)
         about_to()
-        asked = client.aio.batches.create(model=self.provider.model, src=source, config=config)  # type: ignore[arg-type]
-        return await self.make(asked)
+        request_sent = client.aio.batches.create(model=self.provider.model, src=source, config=config)  # type: ignore[arg-type]
+        return await self.make(request_sent)
 
-    async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
-        content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
+    async def _uploaded(self, name: str, lines: Sequence[batch_api.BatchLine]) -> str:
+        content = b"".join(
+            b'{"key":"%s","request":%s}\n' % (line.id.encode(), batch_api.on_one_line(line.body)) for line in lines
+        )
         options = {"timeout": 1000 * TRANSFER}
         config: Any = {"mime_type": "application/jsonl", "display_name": name, "http_options": options}
         upload = self.provider.connected().aio.files.upload
         return await self.upload(
             lambda: upload(file=io.BytesIO(content), config=config),
-            lambda found: as_table(found.get("file")).get("name"),
+            lambda body: object_or_empty(body.get("file")).get("name"),
             "name",
         )
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
         """Tell whether a body is an error as Google's APIs tell it."""
-        error = as_table(body.get("error"))
-        return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
+        error = object_or_empty(body.get("error"))
+        return batch_api.line_status(error.get("code")) is not None and isinstance(error.get("status"), str)
 
     def intent_of(self, batch: Mapping[str, Any]) -> object:
         """Return the intent in a batch's display name."""
-        return str(as_table(batch.get("metadata")).get("displayName")).removeprefix(MARK)
+        return str(object_or_empty(batch.get("metadata")).get("displayName")).removeprefix(MARK)
 
     def moment_of(self, batch: Mapping[str, Any]) -> Any:
         """Return when a batch was made."""
-        return as_table(batch.get("metadata")).get("createTime")
+        return object_or_empty(batch.get("metadata")).get("createTime")
 
-    async def show_page(self, after: str | None) -> Page:
+    async def show_page(self, after: str | None) -> batch_api.Page:
+        """Return a page of the batch list, and where the next page begins."""
         config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
         # What is empty is left out; a page that lists something else lists no batches.
-        asked = self.provider.connected().aio.batches.list(config=config)
-        page, batches = await self.page(asked, "operations", may_lack=True)
+        request_sent = self.provider.connected().aio.batches.list(config=config)
+        page, batches = await self.page(request_sent, "operations", may_lack=True)
         return batches, text_or_none(page.get("nextPageToken"))
 
-    async def look(self, batch: str) -> State:
+    async def look(self, batch: str) -> batch_api.BatchState:
         """Return where a batch stands."""
-        found = await self.ask(self.provider.connected().aio.batches.get(name=batch))
-        about = as_table(found.get("metadata"))
+        body = await self.ask(self.provider.connected().aio.batches.get(name=batch))
+        about = object_or_empty(body.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
-        stats = as_table(about.get("batchStats"))
-        told = [
-            int(stats[name])
-            for name in ("successfulRequestCount", "failedRequestCount")
-            if str(stats.get(name, "")).isdecimal()
-        ]
-        said = str(as_table(found.get("error")).get("message") or "")[:200]
-        return State(word in OVER, word.lower(), sum(told) if told else None, said, found)
+        stats = object_or_empty(about.get("batchStats"))
+        counts = (str(stats.get(name, "")) for name in ("successfulRequestCount", "failedRequestCount"))
+        counted = [int(count) for count in counts if count.isdecimal()]
+        error_text = str(object_or_empty(body.get("error")).get("message") or "")[:200]
+        return batch_api.BatchState(word in OVER, word.lower(), sum(counted) if counted else None, error_text, body)
 
-    async def fetch(self, batch: str, state: State) -> Results:
+    async def fetch(self, batch: str, state: batch_api.BatchState) -> batch_api.BatchResults:
         """Return the answers, in the batch itself or in a file of its own."""
-        found = state.raw
-        output = {**as_table(as_table(found.get("metadata")).get("output")), **as_table(found.get("response"))}
-        inlined = as_table(output.get("inlinedResponses")).get("inlinedResponses") or ()
+        body = state.raw
+        output = {
+            **object_or_empty(object_or_empty(body.get("metadata")).get("output")),
+            **object_or_empty(body.get("response")),
+        }
+        inlined = object_or_empty(output.get("inlinedResponses")).get("inlinedResponses") or ()
         rows, whole = [each for each in inlined if isinstance(each, dict)], True
         if file := text_or_none(output.get("responsesFile")):
             config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
             download = self.provider.connected().aio.files.download
             rows, whole = await self.download(download(file=file, config=config))
-        results = Results(whole=whole)
-        for row in rows:
-            _add(results, row, self.provider.model, batch)
-        return results
+        return batch_api.BatchResults(batch, whole=whole).take(rows, _read, self.provider.model)
 
 
-def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
-    """Add what came for a question: in a file under its key, in the batch itself with its metadata."""
-    name = row.get("key") or as_table(row.get("metadata")).get("key")
-    if not isinstance(name, str):
-        results.nameless += 1
-        return
+def _read(row: dict[str, Any]) -> batch_api.Said:
+    """Return what came for a question: in a file under its key, in the batch itself with its metadata."""
+    name = row.get("key") or object_or_empty(row.get("metadata")).get("key")
     if isinstance(row.get("response"), dict):
-        results.add(name, 200, row["response"], model, batch)
-        return
-    error = as_table(row.get("error"))
-    code = status_of(error.get("code"))
+        return name, 200, row["response"]
+    error = object_or_empty(row.get("error"))
+    code = batch_api.line_status(error.get("code"))
     status = 500 if code is None else RPC[code] if 0 < code < len(RPC) else code
     if error and 400 <= status <= 599:
-        results.add(name, status, {"error": {**error, "code": status}}, model, batch)
-    else:
-        results.fail(name, str(error.get("message") or "")[:200] or results.strange(row))
+        return name, status, {"error": {**error, "code": status}}
+    return name, None, str(error.get("message") or "")[:200]
 
 
 def _is_googles(address: str) -> bool:
@@ -468,7 +463,7 @@ def _check(table: JudgeTable) -> None:
         )
 
 
-RECORD = Record(
+RECORD = providers.ProviderSpec(
     answers=GoogleProvider,
     key="GEMINI_API_KEY",
     switches=("GOOGLE_", "GEMINI_"),

@@ -1,4 +1,4 @@
-"""OpenAI and every server that speaks its chat completions: vLLM, Ollama, llama.cpp, gateways."""
+"""OpenAI and every server with a compatible chat API: vLLM, Ollama, llama.cpp and gateways."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import LIMITS, NO_ROOM, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
-from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, named, one_line, status_of
-from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
-from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import all_or_none, tokens, told_token
-from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
-from judgefixtures.reading.probabilities import Token
-from judgefixtures.reading.verdicts import InvalidKind
-from judgefixtures.words.secrets import redacted
+from judgefixtures import providers
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.models.probabilities import Token
+from judgefixtures.models.usage import NO_ROOM, Usage
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.util.secrets import redact
+from judgefixtures.util.texts import word_set
+
+from . import batch_api
+from .error_classification import classify_error, classify_failure, error_object, status_in_body
+from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
+from .judge_table import JudgeTable
+from .tokens import complete_logprobs, parse_token, token_count, tokens_out
 
 if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI
 
-_FILTERED = ("content_filter", "safety", "recitation", "sensitive", "blocklist", "prohibited_content", "spii")
+_FILTERED = word_set(
+    "content_filter content_filtered moderation safety recitation sensitive blocklist prohibited_content spii "
+    "guardrail_intervened"
+)
 FINISH: dict[str, InvalidKind] = {
     "refusal": "refusal",
     **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "truncated"),
-    **dict.fromkeys((*_FILTERED, "guardrail_intervened"), "filtered"),
-    **dict.fromkeys(("tool_calls", "function_call"), "no-answer"),
+    **dict.fromkeys(_FILTERED, "filtered"),
+    **dict.fromkeys(("tool_calls", "function_call", "malformed_function_call", "unexpected_tool_call"), "no-answer"),
 }
 # How servers say that the model had nothing to add.
 ENDED = frozenset({None, "", "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "complete", "completed"})
@@ -64,40 +70,42 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
 
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(table)
-        self._system = [{"role": "system", "content": table.system_text}] if table.system_text else []
         self._refused: frozenset[str] = frozenset()  # names of the limit that this server does not know
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
 
         The limit of an answer's length goes by one name; where the server refuses that, by the other from then on.
         """
-        said, unsaid = one_limit(self.parameters(), self._refused)
+        sent, unsent = token_limit_names(self.parameters(), self._refused)
         try:
-            return await self._asked(prompt, call, said, unsaid)
-        except UnsupportedError as error:
-            if error.parameter not in LIMITS or not unsaid or TOO_HIGH.search(str(error)):
+            return await self._asked(prompt, call, sent, unsent)
+        except providers.UnsupportedParameterError as error:
+            if error.parameter not in providers.LIMITS or not unsent or TOO_HIGH.search(str(error)):
                 raise
-            self._refused = frozenset(LIMITS) & said.keys()
+            self._refused = frozenset(providers.LIMITS) & sent.keys()
             call.drop_answer()  # a refusal is none
-        return await self._asked(prompt, call, *one_limit(self.parameters(), self._refused))
+        return await self._asked(prompt, call, *token_limit_names(self.parameters(), self._refused))
 
-    async def _asked(self, prompt: str, call: Call, said: dict[str, Any], unsaid: dict[str, Any]) -> Answer:
+    async def _asked(
+        self, prompt: str, call: JudgeCall, sent: dict[str, Any], unsaid: dict[str, Any]
+    ) -> providers.ProviderResponse:
         create = self.connected().chat.completions.with_raw_response.create
-        messages = [*self._system, {"role": "user", "content": prompt}]
-        call.unsaid = unsaid  # which of the two names was sent is not part of what was asked
+        system = [{"role": "system", "content": self.system_text}] if self.system_text else []
+        messages = [*system, {"role": "user", "content": self.prompted(prompt)}]
+        call.ignored_fields = unsaid  # which of the two names was sent is not part of what was asked
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
-        asked = create(model=self.model, messages=[], extra_body={"messages": messages, **said})
-        return without_room(await self.answer(read_completion, asked, call), self.table.max_output_tokens)
+        request_sent = create(model=self.model, messages=[], extra_body={"messages": messages, **sent})
+        return with_limit_hint(await self.answer(read_completion, request_sent, call), self.table.max_output_tokens)
 
     async def describe_model(self) -> Any:
         """Return what OpenAI's list of models says of this one."""
         return (await self.connected().models.retrieve(self.model)).model_dump()
 
     def parameters(self) -> dict[str, Any]:
-        """Return what is sent beside model and messages; of two names for one limit, `one_limit` sends one."""
-        return parameters(self.table, self.dropped)
+        """Return what is sent beside model and messages; of two names for one limit, `token_limit_names` sends one."""
+        return request_parameters(self.table, self.dropped)
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
         """Return the SDK's client."""
@@ -107,8 +115,8 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         return AsyncOpenAI(api_key=key, base_url=address, max_retries=0, http_client=http, **self.account)
 
 
-def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return what is asked for beside model and messages; of two names for one limit, `one_limit` sends one."""
+def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return what is asked for beside model and messages; of two names for one limit, `token_limit_names` sends one."""
     is_elsewhere = table.address is not None or table.record.url not in (None, RECORD.url)
     sent: dict[str, Any] = {
         "temperature": table.temperature,
@@ -120,20 +128,20 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "service_tier": table.service_tier,
     }
     if table.verdict == "json" and table.response_format != "none":
-        sent["response_format"] = _response_format(table.response_format, schema_of(table))
+        sent["response_format"] = _response_format(table.response_format, providers.answer_schema(table))
     if table.logprobs:
         sent |= {"logprobs": True, "top_logprobs": table.top_logprobs}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
-def one_limit(asked: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def token_limit_names(parameters: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what is asked for under one of the limit's names, and that under the other, which is not sent.
 
     Servers refuse both together. The older name first, which compatible servers know, unless it was refused.
     """
-    names = sorted((name for name in LIMITS if name in asked), key=lambda name: name in refused)
-    unsaid = {name: asked[name] for name in names[1:]}
-    return {name: value for name, value in asked.items() if name not in unsaid}, unsaid
+    names = sorted((name for name in providers.LIMITS if name in parameters), key=lambda name: name in refused)
+    unsaid = {name: parameters[name] for name in names[1:]}
+    return {name: value for name, value in parameters.items() if name not in unsaid}, unsaid
 
 
 def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -142,10 +150,10 @@ def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-def read_completion(wire: Wire, model: str) -> Answer:
+def read_completion(wire: HttpResponse, model: str) -> providers.ProviderResponse:
     """Return what a chat completion on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
-        return failure(wire, model)
+        return classify_failure(wire, model)
     body = wire.json()
     choices = body.get("choices") if isinstance(body, dict) else None
     if not choices or not isinstance(choices, list) or not isinstance(choices[0], dict):
@@ -154,15 +162,16 @@ def read_completion(wire: Wire, model: str) -> Answer:
     message = choice.get("message") or {}
     finish = choice.get("finish_reason")
     finish = finish.lower() if isinstance(finish, str) else finish
-    if finish in BROKEN_OFF:
+    if finish in BROKEN_OFF or (finish not in FINISH and object_or_empty(choice.get("error"))):
         error = choice.get("error") or {}
         if isinstance(error, dict) and error:
-            return error_answer(status_in(error), error, wire.headers, model)
-        raise RetryableError(f"the server broke off its answer (finish_reason {finish})")
-    text = _text(message.get("content"))
-    reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+            return classify_error(status_in_body(error), error, wire, model)
+        raise providers.RetryableError(f"the server broke off its answer (finish_reason {finish})")
+    content, thoughts = _parted(message.get("content"))
+    text = _text(content)
+    reasoning = _text(message.get("reasoning_content") or message.get("reasoning") or thoughts)
     invalid, detail = _fault(finish, message, text, reasoning)
-    return Answer(
+    return providers.ProviderResponse(
         text=text,
         invalid=invalid,
         detail=detail,
@@ -174,7 +183,7 @@ def read_completion(wire: Wire, model: str) -> Answer:
     )
 
 
-def without_room(answer: Answer, limit: int) -> Answer:
+def with_limit_hint(answer: providers.ProviderResponse, limit: int) -> providers.ProviderResponse:
     """Return an answer; one that was cut off well before its limit says that a higher one changes nothing."""
     if answer.invalid != "truncated" or answer.reasoning or not answer.usage.ended_before(limit):
         return answer
@@ -185,17 +194,13 @@ def without_room(answer: Answer, limit: int) -> Answer:
 def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> tuple[InvalidKind | None, str]:
     """Return why a message is not an answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
-        return "refusal", redacted(str(refusal))[:400]
+        return "refusal", redact(str(refusal))[:400]
     if finish in FINISH:
         kind = FINISH[finish]
         return kind, HINTS[kind]
     if text.strip():
-        return (
-            None,
-            ""
-            if finish in ENDED
-            else f"the finish reason {str(finish)[:60]} is not known; the answer was read as it is",
-        )
+        unknown = f"the finish reason {str(finish)[:60]} is not known; the answer was read as it is"
+        return None, "" if finish in ENDED else unknown
     if message.get("tool_calls") or message.get("function_call"):
         return "no-answer", HINTS["no-answer"]
     if reasoning.strip():
@@ -203,16 +208,33 @@ def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> t
             "the server put the whole answer into the reasoning field and left content empty: "
             "its reasoning parser does not fit the model (hidden reasoning is not read as a verdict)"
         )
-    raise RetryableError("an answer without content", invalid="empty")
+    raise providers.RetryableError("an answer without content", invalid="empty")
 
 
-def _without_choices(wire: Wire, body: Any, model: str) -> Answer:
-    if isinstance(body, dict) and (body.get("error") or body.get("object") == "error"):
+def _without_choices(wire: HttpResponse, body: Any, model: str) -> providers.ProviderResponse:
+    failed = object_or_empty(object_or_empty(body).get("base_resp")).get("status_code")  # MiniMax's way
+    if isinstance(body, dict) and (failed or body.get("error") or body.get("errors") or body.get("object") == "error"):
         error = error_object(wire)
-        return error_answer(status_in(error), error, wire.headers, model)
+        return classify_error(status_in_body(error), error, wire, model)
+    if isinstance(body, dict) and (spent := _usage(body.get("usage"), body.get("service_tier"))).output_tokens:
+        said = f"an answer without choices, on which {spent.output_tokens} tokens were spent: raise max_output_tokens"
+        served = text_or_none(body.get("model"))
+        return providers.ProviderResponse("", "truncated", said, served_model=served, usage=spent)
     # A model that has nothing to say sends its envelope empty; what is not an envelope is not the model's word.
     outage = not (isinstance(body, dict) and body.keys() & ENVELOPE)
-    raise RetryableError("an answer without choices", invalid="empty", outage=outage)
+    raise providers.RetryableError("an answer without choices", invalid="empty", outage=outage)
+
+
+def _parted(content: Any) -> tuple[Any, list[Any]]:
+    """Return the content without the parts that hold thoughts, and these parts."""
+    if not isinstance(content, list):
+        return content, []
+    return [part for part in content if not _is_thought(part)], [part for part in content if _is_thought(part)]
+
+
+def _is_thought(part: Any) -> bool:
+    said = object_or_empty(part)
+    return bool(said.get("thought")) or str(said.get("type")).lower().startswith(("thinking", "reasoning"))
 
 
 def _text(content: Any, kind: str = "text") -> str:
@@ -223,27 +245,29 @@ def _text(content: Any, kind: str = "text") -> str:
 
 def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
     """Return the tokens of a choice with their probabilities; none where one of them cannot be read."""
-    told = as_table(choice.get("logprobs"))
-    content = told.get("content")
-    if content is None and "token_logprobs" in told:
-        return _tokens_as_of_completions(told)
+    logprobs = object_or_empty(choice.get("logprobs"))
+    content = logprobs.get("content")
+    if content is None and "token_logprobs" in logprobs:
+        return _tokens_as_of_completions(logprobs)
     if not isinstance(content, list):
         return ()
-    return all_or_none(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
+    return complete_logprobs(
+        parse_token(entry, object_or_empty(entry).get("top_logprobs"), "logprob") for entry in content
+    )
 
 
-def _tokens_as_of_completions(told: Mapping[str, Any]) -> tuple[Token, ...]:
+def _tokens_as_of_completions(old_logprobs: Mapping[str, Any]) -> tuple[Token, ...]:
     """Return tokens that are listed as in the older completions, side by side; some servers of chats list them so."""
-    texts, logprobs, tops = (told.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
+    texts, logprobs, tops = (old_logprobs.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
     if not isinstance(texts, list) or not isinstance(logprobs, list):
         return ()
     tops = tops if isinstance(tops, list) else [{}] * len(texts)
     if not len(texts) == len(logprobs) == len(tops):
         return ()
-    return all_or_none(
-        told_token(
+    return complete_logprobs(
+        parse_token(
             {"token": text, "logprob": logprob},
-            [{"token": other, "logprob": chance} for other, chance in as_table(top).items()],
+            [{"token": other, "logprob": chance} for other, chance in object_or_empty(top).items()],
             "logprob",
         )
         for text, logprob, top in zip(texts, logprobs, tops, strict=True)
@@ -251,99 +275,98 @@ def _tokens_as_of_completions(told: Mapping[str, Any]) -> tuple[Token, ...]:
 
 
 def _usage(usage: Any, served_tier: Any) -> Usage:
-    counts = as_table(usage)
-    asked, answered = (as_table(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
+    counts = object_or_empty(usage)
+    prompted, answered = (object_or_empty(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
+    read, total = token_count(counts.get("prompt_tokens")), token_count(counts.get("total_tokens"))
+    thought = token_count(answered.get("reasoning_tokens", counts.get("reasoning_tokens")))
     return Usage(
-        tokens(counts.get("prompt_tokens")),
-        tokens(counts.get("completion_tokens")),
-        tokens(answered.get("reasoning_tokens")),
-        tokens(asked.get("cached_tokens")),
-        tokens(asked.get("cache_write_tokens")),
+        read,
+        tokens_out(token_count(counts.get("completion_tokens")), thought, read, total),
+        thought,
+        token_count(prompted.get("cached_tokens")),
+        token_count(prompted.get("cache_write_tokens")),
         text_or_none(served_tier),
     )
 
 
-class OpenAIBatches(BatchProvider[OpenAIProvider]):
+class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
     """Batches of chat completions: a file of questions, a batch of it, and a file of answers, of errors, or both."""
 
-    limits = Limits(50_000, 200 * 10**6)
+    limits = batch_api.BatchLimits(50_000, 200 * 10**6)
 
     def __init__(self, table: JudgeTable) -> None:
         super().__init__(OpenAIProvider(table))
 
-    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+    async def send(
+        self, intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
+    ) -> str:
         """Upload the questions, and make a batch of the file whose metadata names the intent."""
         client = self.provider.connected()
         questions = (f"judgefixtures-{intent}.jsonl", b"".join(map(_line, lines)), "application/jsonl")
         create = client.files.with_raw_response.create
         file = await self.upload(
-            lambda: create(file=questions, purpose="batch", timeout=TRANSFER), lambda found: found.get("id"), "id"
+            lambda: create(file=questions, purpose="batch", timeout=TRANSFER), lambda body: body.get("id"), "id"
         )
         about_to()
-        asked = client.batches.with_raw_response.create(
+        request_sent = client.batches.with_raw_response.create(
             input_file_id=file, endpoint=ENDPOINT, completion_window=WINDOW, metadata={MARK: intent}
         )
-        return await self.make(asked)
+        return await self.make(request_sent)
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
         """Tell whether a body is an error as OpenAI's API tells it."""
-        error = as_table(body.get("error"))
+        error = object_or_empty(body.get("error"))
         return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
 
     def intent_of(self, batch: Mapping[str, Any]) -> object:
         """Return the intent in a batch's metadata."""
-        return as_table(batch.get("metadata")).get(MARK)
+        return object_or_empty(batch.get("metadata")).get(MARK)
 
-    async def show_page(self, after: str | None) -> Page:
+    async def show_page(self, after: str | None) -> batch_api.Page:
+        """Return a page of the batch list, and where the next page begins."""
         more: dict[str, Any] = {"after": after} if after else {}
-        asked = self.provider.connected().batches.with_raw_response.list(limit=100, **more)
-        page, batches = await self.page(asked, "data")
-        return batches, named(batches[-1]) if page.get("has_more") and batches else None
+        request_sent = self.provider.connected().batches.with_raw_response.list(limit=100, **more)
+        page, batches = await self.page(request_sent, "data")
+        return batches, batch_api.batch_id(batches[-1]) if page.get("has_more") and batches else None
 
-    async def look(self, batch: str) -> State:
+    async def look(self, batch: str) -> batch_api.BatchState:
         """Return where a batch stands."""
-        found = await self.ask(self.provider.connected().batches.with_raw_response.retrieve(batch))
-        if (word := text_or_none(found.get("status"))) is None:
-            raise RetryableError("a batch without a status")
-        counts = as_table(found.get("request_counts"))
-        problems = as_table(found.get("errors")).get("data") or ()
-        said = "; ".join(str(each.get("message") or "")[:200] for each in problems[:3] if isinstance(each, dict))
-        counted = None if not counts else (tokens(counts.get("completed")) or 0) + (tokens(counts.get("failed")) or 0)
-        return State(word.lower() in OVER, word, counted, said, found)
+        body = await self.ask(self.provider.connected().batches.with_raw_response.retrieve(batch))
+        if (word := text_or_none(body.get("status"))) is None:
+            raise providers.RetryableError("a batch without a status")
+        counts = object_or_empty(body.get("request_counts"))
+        problems = object_or_empty(body.get("errors")).get("data") or ()
+        error_text = "; ".join(str(each.get("message") or "")[:200] for each in problems[:3] if isinstance(each, dict))
+        counted = sum(token_count(counts.get(kind)) or 0 for kind in ("completed", "failed")) if counts else None
+        return batch_api.BatchState(word.lower() in OVER, word, counted, error_text, body)
 
-    async def fetch(self, batch: str, state: State) -> Results:
+    async def fetch(self, batch: str, state: batch_api.BatchState) -> batch_api.BatchResults:
         """Return the lines of both files; those that either lacks are unanswered."""
-        results = Results()
+        results = batch_api.BatchResults(batch)
         content = self.provider.connected().files.with_raw_response.content
         for name in ("output_file_id", "error_file_id"):
             if (file := text_or_none(state.raw.get(name))) is not None:
-                found, whole = await self.download(content(file, timeout=TRANSFER))
+                rows, whole = await self.download(content(file, timeout=TRANSFER))
                 results.whole = results.whole and whole
-                for row in found:
-                    _add(results, row, self.provider.model, batch)
+                results.take(rows, _read, self.provider.model)
         return results
 
 
-def _line(line: Line) -> bytes:
+def _line(line: batch_api.BatchLine) -> bytes:
     head = f'{{"custom_id":"{line.id}","method":"POST","url":"{ENDPOINT}","body":'
-    return head.encode() + one_line(line.body) + b"}\n"
+    return head.encode() + batch_api.on_one_line(line.body) + b"}\n"
 
 
-def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
-    """Add a line of a file of answers or errors."""
-    name, response = row.get("custom_id"), as_table(row.get("response"))
-    if not isinstance(name, str):
-        results.nameless += 1
-        return
-    status = status_of(response.get("status_code"))
-    error = as_table(row.get("error"))
+def _read(row: dict[str, Any]) -> batch_api.Said:
+    """Return what a line of a file of answers or errors says."""
+    response, error = object_or_empty(row.get("response")), object_or_empty(row.get("error"))
+    status = batch_api.line_status(response.get("status_code"))
     if status is not None and isinstance(response.get("body"), dict):
-        results.add(name, status, response["body"], model, batch)
-    else:
-        results.fail(name, str(error.get("message") or error.get("code") or "")[:200] or results.strange(row))
+        return row.get("custom_id"), status, response["body"]
+    return row.get("custom_id"), None, str(error.get("message") or error.get("code") or "")[:200]
 
 
-RECORD = Record(
+RECORD = providers.ProviderSpec(
     answers=OpenAIProvider,
     key="OPENAI_API_KEY",
     url="https://api.openai.com/v1",

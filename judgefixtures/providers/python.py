@@ -1,9 +1,7 @@
-"""A judge of the user's own code: callable(prompt: str) -> str, sync or async, with whatever HTTP client it uses.
+"""Judge in the user's own code: callable(prompt: str) -> str, sync or async, with any HTTP client.
 
-With `logprobs = true` it may return how sure it was beside the text.
+With `logprobs = true` the callable may also return a probability.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -15,25 +13,32 @@ import re
 import socket
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from judgefixtures.cassettes.calls import AnswerTooLargeError, Call, CassetteMissError, PostponedError
+from judgefixtures.cassettes.calls import AnswerTooLargeError, CassetteMissError, DeferredToBatchError, JudgeCall
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.material.prompts import LAYOUTS
-from judgefixtures.providers import Answer, FatalJudgeError, Record, RefusedError, RetryableError
-from judgefixtures.providers.faults import error_answer, error_object
-from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.wire import Wire, causes_of
-from judgefixtures.reading.probabilities import ROUNDING, stated_probability
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.secrets import masked
-from judgefixtures.words.texts import word_set
+from judgefixtures.models.probabilities import ROUNDING
+from judgefixtures.parsing.verdict_probabilities import stated_probability
+from judgefixtures.prompts.templates import LAYOUTS
+from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderSpec, RetryableError, UnreachableError
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import redact_message
+from judgefixtures.util.texts import word_set
+
+from .error_classification import classify_error, error_object
+from .http import HttpResponse, causes_of
+from .judge_table import JudgeTable
+from .threads import LoopThread, Worker, in_time
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
 
 MOST_THREADS = 64
-OURS = (CassetteMissError, NetworkBlockedError, AnswerTooLargeError, PostponedError)  # raised through the function
+OURS = (
+    CassetteMissError,
+    NetworkBlockedError,
+    AnswerTooLargeError,
+    DeferredToBatchError,
+)  # raised through the function
 # With a host or without: some clients name only the path that they asked for.
 QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]*")
 
@@ -46,27 +51,33 @@ class PythonProvider:
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
         self._logprobs, self._ties = table.logprobs, table.counts_ties
-        self._or_else = (
-            ""
-            if not LAYOUTS[table.mode].shows_both
-            else ('; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}')
-        )
+        or_else = '; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}'
+        self._or_else = or_else if LAYOUTS[table.mode].shows_both else ""
         self._function: Callable[[str], Any] | None = None
-        self._threads: ThreadPoolExecutor | None = None
+        self._timeout = table.timeout
+        self._turns: asyncio.Semaphore | None = None
+        self._idle: list[Worker] = []
+        self._loop: LoopThread | None = None
         self.dropped: frozenset[str] = frozenset()
 
-    async def complete(self, prompt: str, call: Call) -> Answer:
+    async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
         """Return the function's answer; raises RetryableError or FatalJudgeError for what it raises."""
         if self._function is None:
-            self._function = resolve(self._target)
-        returned, error = await self._call(self._function, prompt, call)
+            self._function = load_function(self._target)
+        call.abandoned = False
+        try:
+            returned, error = await self._call(self._function, prompt, call)
+        except TimeoutError:
+            call.abandoned = True
+            said = f"{self._target} gave no answer within {self._timeout:g} s, the timeout of its table"
+            return ProviderResponse("", "timeout", said)
         if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
             raise error
         call.check()
         if error is not None:
             return _classified(_own(error), self._target)
         if isinstance(returned, str):
-            return Answer(returned)
+            return ProviderResponse(returned)
         if self._logprobs and isinstance(returned, Mapping):
             return self._with_probability(returned)
         raise FatalJudgeError(
@@ -74,7 +85,7 @@ class PythonProvider:
             f"wrote, unread{self._or_else}."
         )
 
-    def _with_probability(self, returned: Mapping[Any, Any]) -> Answer:
+    def _with_probability(self, returned: Mapping[Any, Any]) -> ProviderResponse:
         text, stated = returned.get("text"), returned.get("probabilities")
         if not isinstance(text, str) or returned.keys() != {"text", "probabilities"}:
             raise FatalJudgeError(
@@ -89,30 +100,59 @@ class PythonProvider:
                 "verdict); where one of them is not known, return the text alone."
             )
         # A tie that is no verdict is elsewhere.
-        return Answer(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
+        return ProviderResponse(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
-    async def _call(self, function: Callable[[str], Any], prompt: str, call: Call) -> _Outcome:
+    async def _call(self, function: Callable[[str], Any], prompt: str, call: JudgeCall) -> _Outcome:
         """Return what the function returned, or raised: StopIteration among others cannot be raised out of a future."""
         if inspect.iscoroutinefunction(function):
-            return await _awaited(function(prompt))
-        if self._threads is None:
+            return await self._in_loop(function(prompt), call)
+        if self._turns is None:
             # vcrpy unpatches http.client for the whole process while it makes a connection: a second thread would
             # get an unrecorded one. So functions that block are asked one at a time when they are recorded; async ones
             # need not be. (Without that reset http.client and httplib2 make no connection: they find vcrpy's classes.)
-            self._threads = ThreadPoolExecutor(max_workers=1 if call.is_routed else MOST_THREADS)
-        context = contextvars.copy_context()  # which cassette the call belongs to
-        loop = asyncio.get_running_loop()
-        outcome = await loop.run_in_executor(self._threads, context.run, _called, function, prompt)
-        return await _awaited(outcome[0]) if inspect.isawaitable(outcome[0]) else outcome
+            self._turns = asyncio.Semaphore(1 if call.is_routed else MOST_THREADS)
+        async with self._turns:  # the time that a function has begins when its turn comes
+            worker = self._idle.pop() if self._idle else Worker()
+            try:
+                context = contextvars.copy_context()  # which cassette the call belongs to
+                outcome: _Outcome = await in_time(worker.call(context.run, _called, function, prompt), self._timeout)
+            except BaseException:
+                worker.end()  # if it ever returns
+                raise
+            self._idle.append(worker)
+        return await self._in_loop(outcome[0], call) if inspect.isawaitable(outcome[0]) else outcome
+
+    async def _in_loop(self, answer: Awaitable[Any], call: JudgeCall) -> _Outcome:
+        """Return what an asynchronous function does, which may block its event loop: not the one that is here.
+
+        Raises TimeoutError where that one did not return, and RetryableError where another one did not.
+        """
+        if self._loop is None or self._loop.loop.is_closed():
+            self._loop = LoopThread()
+        there = self._loop
+        try:
+            return await in_time(there.start(_awaited(answer)), self._timeout)
+        except TimeoutError:
+            if await there.reacts():
+                raise
+            blocking = there.busy_with
+            there.give_up(self._timeout)
+            self._loop = None if self._loop is there else self._loop
+        if blocking is None or blocking is call:
+            raise TimeoutError
+        raise RetryableError("another call of the judge blocks its event loop", invalid="timeout")
 
     async def close(self) -> None:
         """End the threads; what the user's function opens is its own."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=False)
-            self._threads = None
+        for worker in self._idle:
+            worker.end()
+        if self._loop is not None:
+            self._loop.close()
+        self._turns, self._idle, self._loop = None, [], None
 
     def forget(self) -> None:
-        """Nothing either."""
+        """Let go of whoever waits for a turn; the threads are nobody's."""
+        self._turns = None
 
 
 def _chances(stated: object) -> tuple[float | None, float | None, float | None]:
@@ -133,13 +173,13 @@ def _chance(value: object, *, none: bool = False) -> float | None:
     return number if may_be and not isinstance(value, str | bool) else None
 
 
-def resolve(target: str) -> Callable[[str], Any]:
+def load_function(target: str) -> Callable[[str], Any]:
     """Return the function that "package.module:function" names; raises FatalJudgeError where there is none."""
     module_name, _, path = target.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
+        resolved: Any = importlib.import_module(module_name)
         for name in path.split("."):
-            found = getattr(found, name)
+            resolved = getattr(resolved, name)
     except (ImportError, AttributeError) as error:
         raise FatalJudgeError(
             f"target = {target!r} cannot be imported: {error}. Install its package, or add its folder to "
@@ -151,9 +191,9 @@ def resolve(target: str) -> Callable[[str], Any]:
         raise FatalJudgeError(
             f"target = {target!r} cannot be imported: its module raised {_describe(error)}, {_place(error)}."
         ) from None
-    if not callable(found):
-        raise FatalJudgeError(f"target = {target!r} is a {type(found).__name__}, not a function of one prompt.")
-    return found  # type: ignore[no-any-return]
+    if not callable(resolved):
+        raise FatalJudgeError(f"target = {target!r} is a {type(resolved).__name__}, not a function of one prompt.")
+    return resolved  # type: ignore[no-any-return]
 
 
 def _called(function: Callable[[str], Any], prompt: str) -> _Outcome:
@@ -168,8 +208,6 @@ async def _awaited(answer: Awaitable[Any]) -> _Outcome:
     """Return what an asynchronous function does; what others raise through it is raised."""
     try:
         return await answer, None
-    except KeyboardInterrupt:
-        raise  # Python raises it in whatever runs in the main thread
     except BaseException as error:
         if _is_ended(error):
             raise  # by us, who ask no further: not by the function
@@ -193,17 +231,17 @@ def _own(error: BaseException) -> BaseException:
     return cause if isinstance(error, RuntimeError) and isinstance(cause, StopIteration) else error
 
 
-def _classified(error: BaseException, target: str) -> Answer:
+def _classified(error: BaseException, target: str) -> ProviderResponse:
     """Return or raise what an exception of the user's function means: by its HTTP status, if it has one."""
     raised = f"{target} raised {_describe(error)}"
     if (status := _status(error)) is not None:
-        return error_answer(status, _error_object(error, status), _headers(error), target)
+        return classify_error(status, _error_object(error, status), HttpResponse(status, _headers(error), ""), target)
     causes = list(causes_of(error))
     if isinstance(reason := getattr(error, "reason", None), BaseException):  # urllib's way
         causes += causes_of(reason)
     names = [kind.__name__ for cause in causes for kind in type(cause).__mro__]
     if any(isinstance(cause, NOBODY_THERE) for cause in causes):
-        raise RefusedError(raised) from error
+        raise UnreachableError(raised) from error
     passing = any(isinstance(cause, TimeoutError | ConnectionError) for cause in causes)
     if (passing or any(name.endswith(PASSING) for name in names)) and not any(name in LASTING for name in names):
         raise RetryableError(raised) from error
@@ -225,8 +263,8 @@ LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProto
 
 def _describe(error: BaseException) -> str:
     """Return an exception's name and text; clients put the address into it, keys and all."""
-    said = QUERY.sub(r"\1?...", masked(str(error)))
-    return f"{type(error).__name__}: {said}".rstrip(": ")
+    text = QUERY.sub(r"\1?...", redact_message(str(error)))
+    return f"{type(error).__name__}: {text}".rstrip(": ")
 
 
 def _place(error: BaseException) -> str:
@@ -246,8 +284,8 @@ def _error_object(error: BaseException, status: int) -> Mapping[str, Any]:
             if isinstance(kept, dict | list):
                 kept = json.dumps(kept)
             if isinstance(kept, str) and kept.lstrip().startswith(("{", "[")):
-                found = error_object(Wire(status, {}, kept))
-                return found if found.get("message") else {**found, "message": _describe(error)}
+                error_fields = error_object(HttpResponse(status, {}, kept))
+                return error_fields if error_fields.get("message") else {**error_fields, "message": _describe(error)}
     return {"message": _describe(error)}
 
 
@@ -269,4 +307,4 @@ def _headers(error: BaseException) -> dict[str, str]:
         return {}
 
 
-RECORD = Record(answers=PythonProvider, key=None, is_code=True)
+RECORD = ProviderSpec(answers=PythonProvider, key=None, is_code=True)

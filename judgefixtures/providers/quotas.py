@@ -1,15 +1,14 @@
-"""What servers say of their limits: how long to wait after an error, and what is left of a limit of the rate."""
-
-from __future__ import annotations
+"""Quota headers: how long to wait after an error, and how much of a rate limit is left."""
 
 import datetime
 import email.utils
 import re
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from judgefixtures.providers import Quota, Usage
+from judgefixtures.models.usage import Usage
+from judgefixtures.providers import RateLimitQuota
+from judgefixtures.util.clock import timestamp
 
 _SPAN = re.compile(
     r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])",
@@ -37,7 +36,7 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
             moment = _date(value)
             if moment is None:
                 continue
-            seconds = moment - time.time()
+            seconds = moment - timestamp()
         return max(seconds, 0.0) if seconds == seconds else None
     for name in ("retry_after", "estimated_time"):
         if (seconds_told := _amount(str(error.get(name)))) is not None:
@@ -46,9 +45,9 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
     for detail in details if isinstance(details, list) else ():
         if isinstance(detail, dict) and isinstance(detail.get("retryDelay"), str):
             return _seconds(detail["retryDelay"])
-    if found := _TRY_AGAIN.search(message):
-        return _seconds(found[1])
-    used_up = [left.seconds for left in quotas(headers, Usage()) if left.calls < 1]
+    if match := _TRY_AGAIN.search(message):
+        return _seconds(match[1])
+    used_up = [left.seconds for left in parse_quotas(headers, Usage()) if left.calls < 1]
     return max(used_up, default=None)
 
 
@@ -68,34 +67,34 @@ COUNTED: Mapping[str, Callable[[Usage], int]] = {
 }
 
 
-def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
+def parse_quotas(headers: Mapping[str, str], usage: Usage) -> tuple[RateLimitQuota, ...]:
     """Return what headers say is left of each limit of requests and of tokens, counted in calls like this one.
 
-    >>> quotas({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
+    >>> parse_quotas({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
     ()
-    >>> quotas({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1.5s"}, Usage())
-    (Quota(calls=3.0, seconds=1.5, limit=None),)
+    >>> parse_quotas({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1.5s"}, Usage())
+    (RateLimitQuota(calls=3.0, seconds=1.5, limit=None),)
     """
-    said = {name.lower(): value for name, value in headers.items() if "ratelimit" in name.lower()}
-    if not said:
+    limits = {name.lower(): value for name, value in headers.items() if "ratelimit" in name.lower()}
+    if not limits:
         return ()
-    now, found = server_time(headers), []
+    now, quotas_left = server_time(headers), []
     for named in NAMED:
         for kind, counted in COUNTED.items():
             left, reset, most = (
-                said.get(named.format(what=what, kind=kind), "") for what in ("remaining", "reset", "limit")
+                limits.get(named.format(what=what, kind=kind), "") for what in ("remaining", "reset", "limit")
             )
             calls, seconds, limit = _amount(left), _until_reset(reset, now), _amount(most)
             if calls is not None and seconds is not None and 0 < seconds <= LONGEST_RESET:
                 size = max(counted(usage), 1)
-                found.append(Quota(calls / size, seconds, limit / size if limit else None))
-    return tuple(found)
+                quotas_left.append(RateLimitQuota(calls / size, seconds, limit / size if limit else None))
+    return tuple(quotas_left)
 
 
 def server_time(headers: Mapping[str, str]) -> float:
     """Return the time by the server's clock: a moment that it names is one of that clock."""
-    said = _date(headers.get("date", ""))
-    return time.time() if said is None else said
+    seconds = _date(headers.get("date", ""))
+    return timestamp() if seconds is None else seconds
 
 
 def _date(text: str) -> float | None:
@@ -105,8 +104,8 @@ def _date(text: str) -> float | None:
     (60, None)
     """
     try:
-        found = email.utils.parsedate_tz(text)
-        return None if found is None else email.utils.mktime_tz(found)
+        date = email.utils.parsedate_tz(text)
+        return None if date is None else email.utils.mktime_tz(date)
     except (ArithmeticError, LookupError, ValueError):
         return None
 
@@ -136,8 +135,8 @@ def _moment(text: str) -> float | None:
     60.0
     """
     try:
-        found = datetime.datetime.fromisoformat(text.strip())
-        return None if found.tzinfo is None else found.timestamp()
+        time_given = datetime.datetime.fromisoformat(text.strip())
+        return None if time_given.tzinfo is None else time_given.timestamp()
     except (ArithmeticError, ValueError):
         return None
 

@@ -1,43 +1,60 @@
-"""What servers tell of tokens: how many there were, how probable each was, and what might have stood in its place."""
-
-from __future__ import annotations
+"""Token counts, token probabilities and their alternatives in servers' responses."""
 
 import math
 from collections.abc import Iterable
 from typing import Any
 
-from judgefixtures.providers.wire import as_table
-from judgefixtures.reading.probabilities import UNTOLD, Token, token_bytes
+from judgefixtures.models.probabilities import UNTOLD, Token
+from judgefixtures.parsing.verdict_probabilities import token_bytes
+
+from .http import object_or_empty
 
 MOST_TOKENS = 10**10  # no call takes as many: who says so cannot count, and what it cost is not known
 
 
-def tokens(value: Any) -> int | None:
+def token_count(value: Any) -> int | None:
     """Return a count of tokens, or None for anything that is none.
 
-    >>> tokens(70), tokens(70.0), tokens(-1), tokens(10**300)
+    >>> token_count(70), token_count(70.0), token_count(-1), token_count(10**300)
     (70, None, None, None)
     """
     return value if type(value) is int and 0 <= value < MOST_TOKENS else None
 
 
-def tokens_together(*parts: Any) -> int | None:
+def sum_token_counts(*parts: Any) -> int | None:
     """Return the sum of counts of tokens, of which null ones are none; None where all are, or one is not a count."""
-    stated = [tokens(part) for part in parts if part is not None]
+    stated = [token_count(part) for part in parts if part is not None]
     known = [count for count in stated if count is not None]
     return sum(known) if stated and known == stated else None
 
 
-def all_or_none(found: Iterable[Token | None]) -> tuple[Token, ...]:
+def tokens_out(
+    written: int | None, thought: int | None, read: int | None = None, total: int | None = None
+) -> int | None:
+    """Return how many tokens a call gave out, thoughts included; None where nobody knows.
+
+    Some servers count thoughts as part of what was written, others beside it: the total tells, or thoughts that are
+    longer than all that was written.
+
+    >>> tokens_out(60, None, 500, 1600), tokens_out(60, 814, 500, None), tokens_out(874, 814, 500, 1374)
+    (1100, 874, 874)
+    """
+    beside = written if written is None or (thought or 0) <= written else written + (thought or 0)
+    if total is not None and read is not None and total >= read:
+        return max(beside or 0, total - read)  # the total may leave out thoughts, too
+    return beside
+
+
+def complete_logprobs(tokens_given: Iterable[Token | None]) -> tuple[Token, ...]:
     """Return the tokens that a server tells the probabilities of: all of them or, where one cannot be read, none."""
-    every = tuple(found)
+    every = tuple(tokens_given)
     return tuple(token for token in every if token is not None) if None not in every else ()
 
 
 ROUNDED = 1e-3  # a log-probability above 0 by no more than this was rounded
 
 
-def told_token(entry: Any, alternatives: Any, key: str) -> Token | None:
+def parse_token(entry: Any, alternatives: Any, key: str) -> Token | None:
     """Return a token and what might have stood in its place, as a server lists them; None for anything else.
 
     Log-probabilities stand under `key`. Of two tokens with the same bytes either may have been meant: their
@@ -56,7 +73,7 @@ def told_token(entry: Any, alternatives: Any, key: str) -> Token | None:
 
 def _text_and_logprob(entry: Any, key: str) -> tuple[bytes, float] | None:
     """Return the bytes of a token (some servers list them, others only their text) and its log-probability."""
-    fields = as_table(entry)
+    fields = object_or_empty(entry)
     token, logprob = token_bytes(fields.get("token"), fields.get("bytes")), fields.get(key)
     if token is None or isinstance(logprob, bool) or not isinstance(logprob, int | float) or not logprob <= ROUNDED:
         return None

@@ -1,29 +1,47 @@
-"""Reports: the findings of all items put together, and written to files.
+"""Report: the findings of all items, combined and written to files.
 
-Every kind of check brings its sections (judgefixtures.checks); nothing is measured, decided or worded here.
+Each kind of check brings its own sections (judgefixtures.checks).
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
-from judgefixtures.checks import SECTIONS
-from judgefixtures.checks.candidate import DifferenceRow
-from judgefixtures.checks.sections import View
-from judgefixtures.checks.sensitivity import Indifferent, find_close_pairs
-from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
-from judgefixtures.numbers.statistics import SEVERITY, Status
-from judgefixtures.report.header import datasets_of, run_of, usage_of
-from judgefixtures.report.sheet import sheet
-from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, json_lines_of, once, plain, stopped, text
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.checks.close_pairs import find_close_pairs
+from judgefixtures.checks.control import CONTROLS, control_lines
+from judgefixtures.checks.sections import DisplayOptions, read_results
+from judgefixtures.models.check_rows import NeutralChoices
+from judgefixtures.models.findings import Finding, Row, evidence_of, rows_of, worst_status
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.swap_rows import JudgeDifferenceRow, SwapStatus
+from judgefixtures.statistics import SEVERITY, Status
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.paths import check_writable, move
+from judgefixtures.util.texts import join_names
+
+from .header import dataset_summaries, run_header, usage_summary
+from .markdown import render_markdown
+from .overview import OPEN, headlines, unfinished_items
+from .run_record import (
+    BEGAN,
+    JUDGMENT_KEY,
+    RESULTS,
+    RunRecord,
+    json_lines_of,
+    row_for_display,
+    row_json,
+    stopped_run_note,
+    unique_rows,
+)
+from .sections import SECTIONS
 
 SCHEMA = 1
+WIDTH = 100  # columns of what a quiet run shows
+MORE = "and {} more lines: run without -q, or look at report.html of --judge-report"
 BEFORE = ".before"
 FACES = (RESULTS, "report.json", "report.md", "report.html")  # what says how a run ended
+NOTHING = "no judge item was selected: nothing was measured"
 ASKED = "asked"  # what a recording did: shown, and left out of report.json, which a replay writes alike
 
 
@@ -32,12 +50,8 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
 
     `lost` says which items came to no result at all: whatever the others say, such a run is an ERROR.
     """
-    named = judges or {}
-    report: Row = {
-        "schema": SCHEMA,
-        "status": str(Status.ERROR if lost else overall(findings)),
-        "judges": {name: named[name] for name in sorted(named)},
-    }
+    status = str(Status.ERROR if lost else worst_status(findings))
+    report: Row = {"schema": SCHEMA, "status": status, "judges": dict(sorted((judges or {}).items()))}
     for section in SECTIONS:
         if (value := section.value(findings, report)) is not None:
             report[section.key] = value
@@ -45,29 +59,30 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
     return report
 
 
-def report_of(record: Record) -> Row:
+def report_and_questions(record: RunRecord) -> Row:
     """Return report.json of everything that a run left behind, and beside it what was asked in this very run."""
     report = build_report(record.findings, record.judges, record.about.lost)
-    origin = {"run": {**run_of(record), "usage": usage_of(record)}, "datasets": datasets_of(record.pairs)}
-    report["warnings"] = sorted([*report["warnings"], *filter(None, [stopped(record.about.unfinished)])])
+    header = {**run_header(record), "usage": usage_summary(record)}
+    origin = {"run": header, "datasets": dataset_summaries(record.pairs)}
+    told = [stopped_run_note(record.about.unfinished), NOTHING if record.about.unselected else ""]
+    report["warnings"] = sorted([*report["warnings"], *filter(None, told)])
     first = {name: report.pop(name) for name in ("schema", "status")}
-    sources = record.about.sources
-    asked = {"now": {judge: source["asked_now"] for judge, source in sources.items()}, "retries": record.about.retries}
-    return {**first, **origin, **report, ASKED: asked}
+    asked_now = {judge: source["asked_now"] for judge, source in record.about.sources.items()}
+    return {**first, **origin, **report, ASKED: {"now": asked_now, "retries": record.about.retries}}
 
 
-def worse(one: Row, other: Row) -> Row:
+def worse_result(one: Row, other: Row) -> Row:
     """Return the worse of two results of the same item, which order they came in aside."""
 
     def badness(result: Row) -> tuple[int, str]:
-        found = result["findings"]
-        return SEVERITY.index(overall(map(Finding.from_json, found))), json.dumps(found, sort_keys=True)
+        rows = result["findings"]
+        return SEVERITY.index(worst_status(map(Finding.from_json, rows))), json.dumps(rows, sort_keys=True)
 
     return max(one, other, key=badness)
 
 
-def summary(
-    report: Row, alpha: float, *, verbose: bool = False, told: Collection[tuple[str, str, str]] = ()
+def terminal_summary(
+    report: Row, alpha: float, *, verbose: bool = False, already_shown: Collection[tuple[str, str, str]] = ()
 ) -> list[str]:
     """Return what the terminal shows at the end of a run: warnings first, the decision last.
 
@@ -75,27 +90,48 @@ def summary(
     and name, whose diagnosis stands above.
     """
     lines = [line for section in SECTIONS for line in section.alerts(report)]
-    view, title = View(alpha, verbose, told), ""
+    view, title = DisplayOptions(alpha, verbose, already_shown), ""
     for section in SECTIONS:
-        found = "\n".join(section.shown(report, view)).strip("\n")
-        if found and section.title not in ("", title):
+        text = "\n".join(section.shown(report, view)).strip("\n")
+        if text and section.title not in ("", title):
             title = section.title
             lines += ["", f"--- {title} ---"]
-        elif found and lines:
+        elif text and lines:
             lines.append("")
-        lines += found.split("\n") if found else []
+        lines += text.split("\n") if text else []
     return lines
 
 
-def write_report(folder: Path, record: Record, report: Row | None = None) -> None:
+def brief(report: Row) -> list[str]:
+    """Return what a quiet run shows: what came of each judge, what did not pass and why, warnings."""
+    open_ones: dict[tuple[str, str, str], list[str]] = {}
+    for row in read_results(report):
+        if row.status in OPEN and not row.waived and not row.of_test:
+            who = f"{row.judge} against {row.baseline}" if row.baseline else row.judge
+            open_ones.setdefault((row.status, who, row.dataset), []).append(row.name)
+    named = [f"{status}: {who} on {name}: {join_names(of, most=4)}" for (status, who, name), of in open_ones.items()]
+    decided = report.get("decision") or {"status": SwapStatus.APPROVE, "reasons": ()}
+    why = [] if decided["status"] == SwapStatus.APPROVE else list(decided["reasons"])
+    controls = control_lines(row for row in CONTROLS.read_records(report) if row.status in OPEN)
+    warnings = [f"WARNING: {each}" for each in report["warnings"]]
+    return [*headlines(report), *unfinished_items(report), *named[:4], *controls[:2], *why[:3], *warnings[:3]]
+
+
+def fitted(lines: Sequence[str], most: int) -> list[str]:
+    """Return lines folded to the width of a quiet run's summary, so many at most: the last one counts the others."""
+    folded = [part for line in lines for part in wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)]
+    return folded if len(folded) <= most else [*folded[: most - 1], MORE.format(len(folded) - most + 1)]
+
+
+def write_report(folder: Path, record: RunRecord, report: Row | None = None) -> None:
     """Write report.json, and all that it is made of: the judgments, their pairs, the result of each item.
 
     `report` is that of the record, where it is at hand. Raises JudgeFixturesError naming the folder.
     """
-    write_texts(folder, texts_of(record, report_of(record) if report is None else report))
+    write_files(folder, report_files(record, report_and_questions(record) if report is None else report))
 
 
-def texts_of(record: Record, report: Row) -> dict[str, str]:
+def report_files(record: RunRecord, report: Row) -> dict[str, str]:
     """Return the files of a report by name: the same results give the same bytes, however they were run.
 
     Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
@@ -103,20 +139,21 @@ def texts_of(record: Record, report: Row) -> dict[str, str]:
     """
     texts = record.files()
     if "decision" in report:
-        differences = rows_as_json(rows_of(record.findings, DifferenceRow))
-        texts["differences.jsonl"] = json_lines_of(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
-    texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
-    texts["report.md"] = sheet_of(report)
-    texts["report.html"] = page_of(record, report)
+        differences = rows_as_json(rows_of(record.findings, JudgeDifferenceRow))
+        texts["differences.jsonl"] = json_lines_of(unique_rows(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
+    texts["report.json"] = row_json({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
+    texts["report.md"] = markdown_report(report)
+    texts["report.html"] = html_report(record, report)
     return texts
 
 
-def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write the files of a report. Raises JudgeFixturesError naming the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():
             # Rows that did not travel may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
+            check_writable(folder / name)
             (folder / name).write_bytes(content.encode("utf-8", "backslashreplace"))
         for name in FACES:
             (folder / f"{name}{BEFORE}").unlink(missing_ok=True)
@@ -124,7 +161,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
 
 
-def begin_report(folder: Path) -> bool:
+def set_earlier_report_aside(folder: Path) -> bool:
     """Set an earlier report in a folder aside until a run into it has ended; return whether there was one.
 
     What is read as this run's result has another name meanwhile (`report.md.before`), and results.jsonl says that the
@@ -136,45 +173,41 @@ def begin_report(folder: Path) -> bool:
             return False
         for name in FACES:
             if (folder / name).is_file():
-                (folder / name).replace(folder / f"{name}{BEFORE}")
+                move(folder / name, folder / f"{name}{BEFORE}")
         results.write_text(f"{BEGAN}\n", encoding="utf-8")
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
     return True
 
 
-def restore_report(folder: Path) -> None:
-    """Put the report back that `begin_report` set aside: the run was about other things."""
+def restore_earlier_report(folder: Path) -> None:
+    """Put the report back that `set_earlier_report_aside` moved: the run was about other things."""
     for name in reversed(FACES):
         if (before := folder / f"{name}{BEFORE}").is_file():
-            before.replace(folder / name)
+            move(before, folder / name)
 
 
-def sheet_of(report: Row) -> str:
+def markdown_report(report: Row) -> str:
     """Return report.md of a report."""
-    return sheet(plain(report))
+    return render_markdown(row_for_display(report))
 
 
-def page_of(record: Record, report: Row) -> str:
+def html_report(record: RunRecord, report: Row) -> str:
     """Return report.html: the page of a record, whose report is at hand."""
-    from judgefixtures.page import page
+    from .html import page
 
-    asked = report[ASKED]
-    recorded = {
-        judge: {**source, "asked_now": asked["now"][judge]} for judge, source in report["run"]["recorded"].items()
-    }
-    run = {**report["run"], "recorded": recorded, "retries": asked["retries"]}
-    shown = {**report, "run": run, "usage": run["usage"]}
-    return page(plain(shown), plain(list(record.judgments)), plain(shown_pairs(record)))
+    run, asked = report["run"], report[ASKED]
+    recorded = {judge: {**source, "asked_now": asked["now"][judge]} for judge, source in run["recorded"].items()}
+    run = {**run, "recorded": recorded, "retries": asked["retries"]}
+    parts = ({**report, "run": run, "usage": run["usage"]}, list(record.judgments), pairs_for_page(record))
+    return page(*map(row_for_display, parts))
 
 
-def shown_pairs(record: Record) -> list[Row]:
+def pairs_for_page(record: RunRecord) -> list[Row]:
     """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
-    close = find_close_pairs(evidence_of(record.findings, Indifferent))
-    found = []
+    close = find_close_pairs(evidence_of(record.findings, NeutralChoices))
+    rows = []
     for row in record.pairs:
-        of = [
-            judge for (judge, dataset), pairs in close.items() if (dataset == row["dataset"] and row["pair"] in pairs)
-        ]
-        found.append({**row, "close_for": sorted(of)})
-    return found
+        of = (judge for (judge, name), pairs in close.items() if name == row["dataset"] and row["pair"] in pairs)
+        rows.append({**row, "close_for": sorted(of)})
+    return rows

@@ -1,28 +1,27 @@
-"""Origin: where the numbers of a report come from: version, day and command, the answers and what they cost."""
-
-from __future__ import annotations
+"""Header of a report: version, date, command, sources of the answers, and their cost."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-from judgefixtures.asking.costs import STANDARD_TIERS
-from judgefixtures.findings import Finding, Row
-from judgefixtures.measures.rows import digest_of
-from judgefixtures.report.writing import Record
-from judgefixtures.words.commands import quoted
+from judgefixtures.client.costs import STANDARD_TIERS
+from judgefixtures.metrics.row_builders import pairs_digest
+from judgefixtures.models.findings import Finding, Row
+from judgefixtures.util.shell import quoted
+
+from .run_record import RunRecord
 
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
 
-def run_of(record: Record) -> Row:
+def run_header(record: RunRecord) -> Row:
     """Return a report's `run`: when, with which version and from which answers it was made, and a command for it."""
     about = record.about
     days = ("first", "last", "undated")
     recorded = {judge: {name: source[name] for name in days} for judge, source in about.sources.items()}
-    return {"version": about.version, "date": about.date, "command": command_of(record), "recorded": recorded}
+    return {"version": about.version, "date": about.date, "command": rerun_command(record), "recorded": recorded}
 
 
-def command_of(record: Record) -> str:
+def rerun_command(record: RunRecord) -> str:
     """Return a command that looks at the same things again, however many runs or processes it was this time."""
     findings = record.findings
     if not findings:
@@ -39,7 +38,7 @@ def command_of(record: Record) -> str:
     return " ".join(["pytest", f"-k {quoted(words)}", *named, *record.about.options])
 
 
-def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
+def _words(record: RunRecord, findings: Sequence[Finding]) -> list[str]:
     """Return what `-k` is to select: whole families by their names, where all of their contrasts are there."""
     names, words, inside = {finding.name for finding in findings}, set[str](), set[str]()
     for family, ids in record.about.families.items():
@@ -48,18 +47,18 @@ def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
     return sorted(word.replace("-no-cue", "") for word in words | (names - inside))  # as in the items' ids
 
 
-def datasets_of(pairs: Sequence[Row]) -> list[Row]:
+def dataset_summaries(pairs: Sequence[Row]) -> list[Row]:
     """Return a report's `datasets`: how many pairs of each it is about, and a digest of all of their texts."""
-    found: dict[str, list[Row]] = {}
+    rows_by_dataset: dict[str, list[Row]] = {}
     for row in pairs:
-        found.setdefault(row["dataset"], []).append(row)
+        rows_by_dataset.setdefault(row["dataset"], []).append(row)
     return [
-        {"dataset": dataset, "n": len({row["pair"] for row in rows}), "digest": digest_of(rows)}
-        for dataset, rows in sorted(found.items())
+        {"dataset": dataset, "n": len({row["pair"] for row in rows}), "digest": pairs_digest(rows)}
+        for dataset, rows in sorted(rows_by_dataset.items())
     ]
 
 
-def usage_of(record: Record) -> list[Row]:
+def usage_summary(record: RunRecord) -> list[Row]:
     """Return the `usage` of a report's `run`: a judge's judgments, the invalid ones, tokens, and what they cost.
 
     Money is what production would pay for all of these answers; null where a price or a count of tokens is not known.
@@ -96,8 +95,8 @@ def _rates_in(tier: str | None, prices: Row) -> Row:
     """Return the prices of the tier that served; empty where they are not known."""
     if tier is None or "tiers" not in prices:
         return prices
-    found: Row = prices["tiers"].get("default" if tier in STANDARD_TIERS else tier, {})
-    return found
+    tier_prices: Row = prices["tiers"].get("default" if tier in STANDARD_TIERS else tier, {})
+    return tier_prices
 
 
 def _of_tier(usages: Sequence[Row], prices: Row) -> float | None:
@@ -108,6 +107,6 @@ def _of_tier(usages: Sequence[Row], prices: Row) -> float | None:
     if None in rates or any(None in side for side in counts):
         return None
     cached, written = (sum(usage.get(f"{name}_tokens", 0) for usage in usages) for name in ("cached", "cache_write"))
-    asked, answered = map(sum, counts)
-    billed = (max(asked - cached - written, 0), answered, cached, written)
+    input_count, answered = map(sum, counts)
+    billed = (max(input_count - cached - written, 0), answered, cached, written)
     return float(sum(count * rate for count, rate in zip(billed, rates, strict=True) if rate is not None))

@@ -1,5 +1,5 @@
-"""Simulated judges: examples, of each of which it is known what moves it. Nobody's model answers here.
+"""Simulated judges: examples with a known bias, without any model.
 
-`behaviour` decides what a simulated judge answers to a prompt, `server` says it over HTTP in the wire formats
-of OpenAI (Azure's too), Gemini (on Vertex, too) and Claude. `python -m judgefixtures.simulator --help` starts it.
+`behaviour` computes the answer to a prompt, and `server` serves it in the wire formats of OpenAI (and Azure), Gemini
+(and Vertex) and Claude. `python -m judgefixtures.simulator --help` starts it.
 """

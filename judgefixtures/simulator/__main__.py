@@ -1,6 +1,4 @@
-"""`python -m judgefixtures.simulator`: serve the simulated judges, for ever or while a command runs."""
-
-from __future__ import annotations
+"""Entry point of `python -m judgefixtures.simulator`: serve simulated judges until stopped, or while a command runs."""
 
 import argparse
 import signal
@@ -8,7 +6,7 @@ import subprocess
 import sys
 import threading
 
-from judgefixtures.simulator.server import serving
+from .server import serving
 
 
 def main(arguments: list[str]) -> int:

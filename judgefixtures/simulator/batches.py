@@ -1,9 +1,7 @@
-"""The simulated judges' batches, in the wire formats of OpenAI, Gemini and Anthropic, with what can go wrong in them.
+"""Simulated batches in the wire formats of OpenAI, Gemini and Anthropic, with configurable failures.
 
-Time passes here as a test wants: a batch that takes a day is there when the desk's clock is set forward.
+A test sets the time: a batch that takes a day is complete when the test moves the clock.
 """
-
-from __future__ import annotations
 
 import datetime
 import email.utils
@@ -44,7 +42,7 @@ class Faults:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SimulatedResponse:
     """A response: its body, and whether the connection ends in the middle of it, or before it."""
 
     status: int
@@ -55,7 +53,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Batch:
+class SimulatedBatch:
     """One batch: whose wire format, what was asked, and when."""
 
     name: str
@@ -76,7 +74,7 @@ class _Shelf:
         self.seconds = seconds  # that a batch takes
         self.faults = Faults()
         self.ahead = 0.0  # seconds by which the desk's clock is ahead
-        self.batches: dict[str, Batch] = {}
+        self.batches: dict[str, SimulatedBatch] = {}
         self._files: dict[str, bytes] = {}
         self._uploads: dict[str, bytes] = {}
         self._lock = threading.RLock()
@@ -93,34 +91,30 @@ class _Shelf:
             results = [each for batch in self.batches.values() for each in batch.results or ()]
             return Counter(name for name, status, _ in results if status in (200, 400))
 
-    def _made(self, kind: str, asked: list[tuple[str, str, dict[str, Any]]], mark: str) -> Batch:
+    def _made(self, kind: str, questions: list[tuple[str, str, dict[str, Any]]], mark: str) -> SimulatedBatch:
         number = len(self.batches) + 1
         name = {"openai": f"batch_{number}", "google": f"batches/b{number}", "anthropic": f"msgbatch_{number}"}[kind]
-        word = ""
-        if self.faults.invalid:
-            self.faults = replace(self.faults, invalid=self.faults.invalid - 1)
-            word = "failed"
-        self.batches[name] = Batch(name, kind, mark, self.now, asked, word=word)
+        word = "failed" if self._happens("invalid") else ""
+        self.batches[name] = SimulatedBatch(name, kind, mark, self.now, questions, word=word)
         return self.batches[name]
 
-    def _refusal(self, body: dict[str, Any]) -> Reply | None:
-        if not self.faults.refused:
-            return None
-        self.faults = replace(self.faults, refused=self.faults.refused - 1)
-        return _json(body, 429)
+    def _refusal(self, body: dict[str, Any]) -> SimulatedResponse | None:
+        return _json(body, 429) if self._happens("refused") else None
 
-    def _unsaid(self) -> bool:
-        unsaid = self.faults.unsaid > 0
-        self.faults = replace(self.faults, unsaid=max(self.faults.unsaid - 1, 0))
-        return unsaid
+    def _happens(self, fault: str) -> bool:
+        """Tell whether a fault happens next; it is one less then."""
+        left: int = getattr(self.faults, fault)
+        less: dict[str, Any] = {fault: max(left - 1, 0)}
+        self.faults = replace(self.faults, **less)
+        return left > 0
 
-    def _page(self, kind: str, after: str | None) -> tuple[list[Batch], bool]:
+    def _page(self, kind: str, after: str | None) -> tuple[list[SimulatedBatch], bool]:
         """Return the next batches, the latest first, and whether there are more."""
         own = [batch for batch in self.batches.values() if batch.kind == kind][::-1]
         start = 1 + next((number for number, batch in enumerate(own) if batch.name == after), -1)
         return own[start : start + PAGE], len(own) > start + PAGE
 
-    def _word(self, batch: Batch, done: str, running: str) -> str:
+    def _word(self, batch: SimulatedBatch, done: str, running: str) -> str:
         if batch.word:
             return batch.word
         if self.faults.expired and batch.results is None:
@@ -129,7 +123,7 @@ class _Shelf:
             return running
         return "expired" if any(body is None for _, _, body in self._results(batch)) else done
 
-    def _results(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+    def _results(self, batch: SimulatedBatch) -> list[tuple[str, int, dict[str, Any] | None]]:
         """Return what became of each question, decided when it is first looked at."""
         if batch.results is None and not batch.word:
             batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
@@ -145,79 +139,80 @@ class _Shelf:
             return 400, {"error": {"code": "content_filter", "message": "the prompt was flagged by a safety system"}}
         return self.say(path, body)
 
-    def _shuffled(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+    def _shuffled(self, batch: SimulatedBatch) -> list[tuple[str, int, dict[str, Any] | None]]:
         rows = list(self._results(batch))
         rows += rows[: self.faults.duplicates]
-        rows += [
-            (f"{number:032x}-0", status, body) for number, (_, status, body) in enumerate(rows[: self.faults.unknown])
-        ]
+        rows += [(f"{n:032x}-0", status, body) for n, (_, status, body) in enumerate(rows[: self.faults.unknown])]
         if self.faults.reordered:
             random.Random(batch.name).shuffle(rows)
         return rows
 
-    def _download(self, content: bytes) -> Reply:
+    def _download(self, content: bytes) -> SimulatedResponse:
         headers = {"content-type": "application/octet-stream"}
-        if self.faults.cut:
-            self.faults = replace(self.faults, cut=self.faults.cut - 1)
-            return Reply(200, content, headers, cut=True)
-        if self.faults.torn:
-            self.faults = replace(self.faults, torn=self.faults.torn - 1)
+        if self._happens("cut"):
+            return SimulatedResponse(200, content, headers, cut=True)
+        if self._happens("torn"):
             content = content[: 2 * len(content) // 3]
-        return Reply(200, content, headers)
+        return SimulatedResponse(200, content, headers)
 
 
 class BatchDesk(_Shelf):
     """Takes batches, and answers them by asking what each question would have been answered at once."""
 
-    def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+    def handle(
+        self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str
+    ) -> SimulatedResponse | None:
         """Return the response to a request about batches or files; None for any other request."""
         parts = urlsplit(path)
         for verb, pattern, answer in self._routes:
-            if verb == method and (found := re.search(pattern, parts.path)):
+            if verb == method and (match := re.search(pattern, parts.path)):
                 with self._lock:
                     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                    reply = answer(self, found, headers, raw, query, url)
+                    reply = answer(self, match, headers, raw, query, url)
                     date = email.utils.formatdate(self.now, usegmt=True)
                     return replace(reply, headers={**reply.headers, "date": date})
         return None
 
-    def _known(self, name: str, shown: Callable[[Batch], dict[str, Any]], unknown: dict[str, Any]) -> Reply:
+    def _known(
+        self, name: str, to_json: Callable[[SimulatedBatch], dict[str, Any]], unknown: dict[str, Any]
+    ) -> SimulatedResponse:
         batch = self.batches.get(name)
-        return _json(unknown, 404) if batch is None else _json(shown(batch))
+        return _json(unknown, 404) if batch is None else _json(to_json(batch))
+
+    def _content(self, name: str, unknown: dict[str, Any]) -> SimulatedResponse:
+        return self._download(self._files[name]) if name in self._files else _json({"error": unknown}, 404)
 
     # --- OpenAI -----------------------------------------------------------------------------------------------
 
-    def _openai_upload(self, _found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+    def _openai_upload(self, _match: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         name = f"file-{len(self._files) + 1}"
         self._files[name] = _part(headers.get("content-type", ""), raw)
         return _json({"id": name, "object": "file", "purpose": "batch", "bytes": len(self._files[name])})
 
-    def _openai_content(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        if found[1] not in self._files:
-            return _json({"error": {"message": f"No such File object: {found[1]}"}}, 404)
-        return self._download(self._files[found[1]])
+    def _openai_content(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
+        return self._content(match[1], {"message": f"No such File object: {match[1]}"})
 
-    def _openai_make(self, _found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+    def _openai_make(self, _match: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         wanted = json.loads(raw)
         if refusal := self._refusal({"error": {"message": "too many batches", "code": "rate_limit_exceeded"}}):
             return refusal
         lines = [json.loads(line) for line in self._files[wanted["input_file_id"]].splitlines()]
-        asked = [(line["custom_id"], line["url"], line["body"]) for line in lines]
-        batch = self._made("openai", asked, (wanted.get("metadata") or {}).get("judgefixtures", ""))
-        return replace(_json(self._openai_shown(batch)), unsaid=self._unsaid())
+        questions = [(line["custom_id"], line["url"], line["body"]) for line in lines]
+        batch = self._made("openai", questions, (wanted.get("metadata") or {}).get("judgefixtures", ""))
+        return replace(_json(self._openai_shown(batch)), unsaid=self._happens("unsaid"))
 
-    def _openai_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        unknown = f"No batch found with id '{found[1]}'."
-        return self._known(found[1], self._openai_shown, {"error": {"message": unknown}})
+    def _openai_get(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
+        unknown = f"No batch found with id '{match[1]}'."
+        return self._known(match[1], self._openai_shown, {"error": {"message": unknown}})
 
-    def _openai_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+    def _openai_list(self, _match: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> SimulatedResponse:
         page, more = self._page("openai", query.get("after"))
         data = [self._openai_shown(batch) for batch in page]
         return _json({"object": "list", "data": data, "has_more": more})
 
-    def _openai_shown(self, batch: Batch) -> dict[str, Any]:
+    def _openai_shown(self, batch: SimulatedBatch) -> dict[str, Any]:
         word = self._word(batch, "completed", "in_progress")
-        shown: dict[str, Any] = {
+        result: dict[str, Any] = {
             "id": batch.name,
             "object": "batch",
             "endpoint": "/v1/chat/completions",
@@ -231,9 +226,9 @@ class BatchDesk(_Shelf):
             "request_counts": {"total": len(batch.asked), "completed": 0, "failed": 0},
         }
         if word == "failed":
-            shown["errors"] = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
+            result["errors"] = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
         if word not in ("completed", "expired"):
-            return shown
+            return result
         answers: list[dict[str, Any]] = []
         errors: list[dict[str, Any]] = []
         for name, status, body in self._shuffled(batch):
@@ -245,66 +240,61 @@ class BatchDesk(_Shelf):
                 (answers if status == 200 else errors).append(line)
         for key, lines in (("output_file_id", answers), ("error_file_id", errors)):
             if lines:
-                shown[key] = f"{batch.name}-{key}"
-                self._files.setdefault(shown[key], _json_lines(lines))
+                result[key] = f"{batch.name}-{key}"
+                self._files.setdefault(result[key], _json_lines(lines))
         good = sum(status == 200 for _, status, _ in self._results(batch))
-        shown["request_counts"] |= {"completed": good, "failed": len(batch.asked) - good}
-        return shown
+        result["request_counts"] |= {"completed": good, "failed": len(batch.asked) - good}
+        return result
 
     # --- Gemini -----------------------------------------------------------------------------------------------
 
-    def _google_start(self, _found: Any, _headers: Any, _raw: bytes, _query: Any, url: str) -> Reply:
+    def _google_start(self, _match: Any, _headers: Any, _raw: bytes, _query: Any, url: str) -> SimulatedResponse:
         name = f"files/u{len(self._uploads) + 1}"
         self._uploads[name] = b""
         return _json({}, 200, {"x-goog-upload-url": f"{url}/upload-to/{name}"})
 
-    def _google_upload(self, found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
-        name = found[1]
+    def _google_upload(self, match: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
+        name = match[1]
         self._uploads[name] += raw
         if "finalize" not in headers.get("x-goog-upload-command", ""):
             return _json({}, 200, {"x-goog-upload-status": "active"})
         return _json({"file": {"name": name}}, 200, {"x-goog-upload-status": "final"})
 
-    def _google_content(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        if found[1] not in self._files:
-            return _json({"error": {"code": 404, "message": "no such file", "status": "NOT_FOUND"}}, 404)
-        return self._download(self._files[found[1]])
+    def _google_content(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
+        return self._content(match[1], {"code": 404, "message": "no such file", "status": "NOT_FOUND"})
 
-    def _google_make(self, found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+    def _google_make(self, match: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         wanted = json.loads(raw)["batch"]
         if refusal := self._refusal({"error": {"code": 429, "message": "wait", "status": "RESOURCE_EXHAUSTED"}}):
             return refusal
-        source, path = wanted["inputConfig"], f"/v1beta/models/{found[1]}:generateContent"
+        source, path = wanted["inputConfig"], f"/v1beta/models/{match[1]}:generateContent"
         if "fileName" in source:
             lines = [json.loads(line) for line in self._uploads[source["fileName"]].splitlines()]
-            asked = [(line["key"], path, line["request"]) for line in lines]
+            questions = [(line["key"], path, line["request"]) for line in lines]
         else:
-            asked = [(each["metadata"]["key"], path, each["request"]) for each in source["requests"]["requests"]]
-        batch = self._made("google", asked, wanted.get("displayName", ""))
+            questions = [(each["metadata"]["key"], path, each["request"]) for each in source["requests"]["requests"]]
+        batch = self._made("google", questions, wanted.get("displayName", ""))
         batch.as_file = "fileName" in source
-        return replace(_json(self._google_shown(batch)), unsaid=self._unsaid())
+        return replace(_json(self._google_shown(batch)), unsaid=self._happens("unsaid"))
 
-    def _google_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+    def _google_get(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         unknown = {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}
-        return self._known(found[1], self._google_shown, {"error": unknown})
+        return self._known(match[1], self._google_shown, {"error": unknown})
 
-    def _google_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+    def _google_list(self, _match: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> SimulatedResponse:
         page, more = self._page("google", query.get("pageToken"))
         operations = [self._google_shown(batch) for batch in page]
         return _json({"operations": operations} | ({"nextPageToken": page[-1].name} if more else {}))
 
-    def _google_shown(self, batch: Batch) -> dict[str, Any]:
+    def _google_shown(self, batch: SimulatedBatch) -> dict[str, Any]:
         word = self._word(batch, "SUCCEEDED", "RUNNING").upper()
-        about: dict[str, Any] = {
-            "displayName": batch.mark,
-            "state": f"BATCH_STATE_{word}",
-            "createTime": _moment(batch.made),
-        }
-        shown: dict[str, Any] = {"name": batch.name, "metadata": about}
+        about: dict[str, Any] = {"displayName": batch.mark, "state": f"BATCH_STATE_{word}"}
+        about["createTime"] = _moment(batch.made)
+        result: dict[str, Any] = {"name": batch.name, "metadata": about}
         if word == "FAILED":
-            shown |= {"done": True, "error": {"code": 3, "message": "the input is not valid"}}
+            result |= {"done": True, "error": {"code": 3, "message": "the input is not valid"}}
         if word not in ("SUCCEEDED", "EXPIRED"):
-            return shown
+            return result
         rows = []
         for name, status, body in self._shuffled(batch):
             about_it = {"key": name} if batch.as_file else {"metadata": {"key": name}}
@@ -318,33 +308,34 @@ class BatchDesk(_Shelf):
         else:
             output = {"inlinedResponses": {"inlinedResponses": rows}}
         about["output"] = output
-        told = sum(body is not None for _, _, body in self._results(batch))
-        about["batchStats"] = {"requestCount": str(len(batch.asked)), "successfulRequestCount": str(told)}
-        return {**shown, "done": True}
+        successes = sum(body is not None for _, _, body in self._results(batch))
+        about["batchStats"] = {"requestCount": str(len(batch.asked)), "successfulRequestCount": str(successes)}
+        return {**result, "done": True}
 
     # --- Anthropic --------------------------------------------------------------------------------------------
 
-    def _anthropic_make(self, _found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+    def _anthropic_make(self, _match: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         wanted = json.loads(raw)
         error = {"type": "error", "error": {"type": "rate_limit_error", "message": "wait"}}
         if refusal := self._refusal(error):
             return refusal
-        asked = [(each["custom_id"], "/v1/messages", each["params"]) for each in wanted["requests"]]
-        if wrong := [name for name, _, _ in asked if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)]:
+        questions = [(each["custom_id"], "/v1/messages", each["params"]) for each in wanted["requests"]]
+        if wrong := [name for name, _, _ in questions if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)]:
             return _json({"type": "error", "error": {"type": "invalid_request_error", "message": wrong[0]}}, 400)
-        return replace(_json(self._anthropic_shown(self._made("anthropic", asked, ""))), unsaid=self._unsaid())
+        batch = self._made("anthropic", questions, "")
+        return replace(_json(self._anthropic_shown(batch)), unsaid=self._happens("unsaid"))
 
-    def _anthropic_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+    def _anthropic_get(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         unknown = {"type": "not_found_error", "message": "no such batch"}
-        return self._known(found[1], self._anthropic_shown, {"type": "error", "error": unknown})
+        return self._known(match[1], self._anthropic_shown, {"type": "error", "error": unknown})
 
-    def _anthropic_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+    def _anthropic_list(self, _match: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> SimulatedResponse:
         page, more = self._page("anthropic", query.get("after_id"))
         return _json({"data": [self._anthropic_shown(batch) for batch in page], "has_more": more})
 
-    def _anthropic_results(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+    def _anthropic_results(self, match: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> SimulatedResponse:
         rows = []
-        for name, status, body in self._shuffled(self.batches[found[1]]):
+        for name, status, body in self._shuffled(self.batches[match[1]]):
             result: dict[str, Any] = {"type": "expired"}
             if body is not None and status == 200:
                 result = {"type": "succeeded", "message": body}
@@ -355,7 +346,7 @@ class BatchDesk(_Shelf):
             rows.append({"custom_id": name, "result": result})
         return self._download(_json_lines(rows))
 
-    def _anthropic_shown(self, batch: Batch) -> dict[str, Any]:
+    def _anthropic_shown(self, batch: SimulatedBatch) -> dict[str, Any]:
         ended = self._word(batch, "ended", "in_progress") != "in_progress"
         counts = {"processing": 0, "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
         if ended:
@@ -391,8 +382,8 @@ class BatchDesk(_Shelf):
     )
 
 
-def _json(body: dict[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
-    return Reply(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
+def _json(body: dict[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> SimulatedResponse:
+    return SimulatedResponse(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
 
 
 def _json_lines(rows: list[dict[str, Any]]) -> bytes:

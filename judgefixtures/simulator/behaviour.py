@@ -1,11 +1,9 @@
-"""What each simulated judge answers: a function of the prompt's text and of how often it was asked.
+"""Behaviour of each simulated judge: a function of the prompt and of how often it was asked.
 
-Every judge is a rate: the share of pairs (in percent) in which it chooses the first response, given the two
-labels. Pairs lean more or less to their first response; a judge chooses it where the lean is below the rate.
-So labels move exactly as many verdicts as the rates say, and always those of the closest pairs.
+A judge is a rate: the percentage of pairs in which it chooses the first response, given the two labels. Each pair leans
+to its first response by some degree, and a judge chooses that response if the lean is below the rate. Labels therefore
+move exactly as many verdicts as the rates say, and always those of the closest pairs.
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -13,13 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.material.cues import FAMILIES, PLACEBO
-from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
-from judgefixtures.material.published import Labels, experiments
-from judgefixtures.simulator.drawn import SAYS, WORDED, one_of, uniform
-from judgefixtures.simulator.graders import GRADERS, grade, grade_odds, grader_named
-from judgefixtures.simulator.preferences import CLEAR, Known, leans
-from judgefixtures.simulator.shown import SENTENCES, UnreadablePromptError, demanded, shown_alone, unedited
+from judgefixtures.models.cues import FAMILIES, PLACEBO
+from judgefixtures.models.published import Labels, experiments
+from judgefixtures.prompts.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
+
+from .drawn import SAYS, WORDED, draw_text, draw_uniform
+from .graders import GRADERS, find_grader, grade_log_odds, grade_prompt
+from .preferences import CLEAR, HousePair, pairs_by_lean
+from .shown import SENTENCES, UnreadablePromptError, demanded_response, remove_edits, shown_response
 
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 NO_LABELS: Labels = ("", "")
@@ -45,7 +44,7 @@ NOISE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PromptFeatures:
     """What can be read off a prompt: the labels, the lean to the first response, the content type's name.
 
     `difference` is the latent one, the log odds with which the readers of preferences.py prefer the first response.
@@ -102,10 +101,7 @@ def _extrapolated(labels: Labels, rates: Mapping[Labels, int]) -> int:
     """Return a rate that was not published: additive strengths over UNKNOWN around the mean of the others."""
     published = [value for (x, _), value in rates.items() if x in PROVENANCE]
     mean = sum(published) / len(published)
-    strength = {
-        "human": rates["human", "unknown"] - rates["unknown", "human"],
-        "llm": rates["llm", "unknown"] - rates["unknown", "llm"],
-    }
+    strength = {label: rates[label, "unknown"] - rates["unknown", label] for label in ("human", "llm")}
     strength["expert"] = strength["human"] + EXPERT_OVER_HUMAN
     shift = strength.get(labels[0], 0) - strength.get(labels[1], 0)
     higher = min(round(mean + abs(shift) / 2), 100)
@@ -139,43 +135,39 @@ class SimulatedScorer:
 
 
 SCORERS: Mapping[str, SimulatedScorer] = {
-    "simulated-pointwise-faithful": SimulatedScorer({}),
-    "simulated-pointwise-silent": SimulatedScorer(
-        {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * FOLLOWED_SHIFT / 100
-    ),
-    "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
+    f"simulated-pointwise-{name}": SimulatedScorer(**table) for name, table in SAYS["scorers"].items()
 }
 MODELS = (*JUDGES, *SCORERS, *GRADERS)
 
 
-def is_played(model: str) -> bool:
+def is_simulated(model: str) -> bool:
     """Tell whether there is a simulated judge of this name: one of MODELS, or a grader with a planted shift.
 
-    >>> is_played("simulated-faithful"), is_played("simulated-grader-planted-30-80"), is_played("gpt-4o")
+    >>> is_simulated("simulated-faithful"), is_simulated("simulated-grader-planted-30-80"), is_simulated("gpt-4o")
     (True, True, False)
     """
-    return model in MODELS or grader_named(model) is not None
+    return model in MODELS or find_grader(model) is not None
 
 
-def answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, Any] | None = None) -> str:
-    """Return the text with which a simulated judge answers a prompt.
+def simulated_answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, Any] | None = None) -> str:
+    r"""Return the text with which a simulated judge answers a prompt.
 
     A schema that the answer is to keep to tells a grader what its fields are called; others know theirs.
     Raises KeyError for another model, and UnreadablePromptError where the responses or labels cannot be found.
 
-    >>> answer("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")[:22]
+    >>> simulated_answer("simulated-faithful", "Which is better?\nResponse 1:\nThis.\nResponse 2:\nThat.")[:22]
     '{"selected_response": '
     """
     if model in SCORERS:
         return _score(SCORERS[model], prompt)
-    if grader_named(model):
-        return grade(model, prompt, asked_before, schema)
+    if find_grader(model):
+        return grade_prompt(model, prompt, asked_before, schema)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
     seen = read_prompt(prompt, judge.separation)
     rate, published = judge.rate(seen.labels, seen.content_type)
-    draw, first = uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
+    draw, first = draw_uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
     if judge.effect is not None:
         first = prefers_first(seen.difference, seen.labels, judge.effect, draw)
     if judge.sureness is not None:
@@ -205,7 +197,7 @@ def _swayed(difference: float, labels: Labels, effect: float) -> float:
     return difference + effect * ((first > second) - (first < second))
 
 
-def _unsure(seen: Seen, effect: float) -> float:
+def _unsure(seen: PromptFeatures, effect: float) -> float:
     """Return the log odds of the first response: how strong the pair's content is, and an effect of new and expert."""
     favoured = [label in ("new", "expert") for label in seen.labels]
     # A clear pair's difference is that of its gold; of others the lean is told apart more finely than by votes.
@@ -215,14 +207,14 @@ def _unsure(seen: Seen, effect: float) -> float:
 
 
 def latent(model: str, prompt: str) -> float | None:
-    """Return the log odds with which a simulated judge chooses the first response, or passes the one that it is shown.
+    r"""Return the log odds with which a simulated judge chooses the first response, or passes the one that it is shown.
 
     None of a judge without a latent one.
 
-    >>> latent("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")
+    >>> latent("simulated-faithful", "Which is better?\nResponse 1:\nThis.\nResponse 2:\nThat.")
     """
-    if grader_named(model):
-        return grade_odds(model, prompt)
+    if find_grader(model):
+        return grade_log_odds(model, prompt)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return None
@@ -232,14 +224,14 @@ def latent(model: str, prompt: str) -> float | None:
     return None if judge.effect is None else _swayed(seen.difference, seen.labels, judge.effect)
 
 
-def _is_turned(seen: Seen, prompt: str) -> bool:
+def _is_turned(seen: PromptFeatures, prompt: str) -> bool:
     """Tell whether the words of a prompt turn a choice: whatever stands before the first response, the question too."""
     title = next(iter(_SECTION.finditer(prompt)), None)
     head = prompt if title is None else prompt[: title.start()]
-    return abs(seen.difference) < CLEAR and uniform("worded", head) < WORDED
+    return abs(seen.difference) < CLEAR and draw_uniform("worded", head) < WORDED
 
 
-def _weakness(judge: SimulatedJudge, seen: Seen) -> int | None:
+def _weakness(judge: SimulatedJudge, seen: PromptFeatures) -> int | None:
     """Return what a judge chooses for no good reason, or None; a plan keeps it from looking at the length."""
     if judge.obeys and seen.demanded:
         return seen.demanded
@@ -250,12 +242,12 @@ def _plan(judge: SimulatedJudge, prompt: str) -> str:
     """Return an evaluation plan; a judge that obeys whatever it reads answers the task instead."""
     if judge.obeys:
         return "Sure! It works like this: the one thing leads to the other, and so it comes about. [simulated]"
-    return f"{START_TAG}\n{one_of(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
+    return f"{START_TAG}\n{draw_text(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
 
 
-def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: str) -> str:
+def _reason(judge: SimulatedJudge, seen: PromptFeatures, choice: int, rate: int, prompt: str) -> str:
     name = "Story" if seen.content_type == "Story" else "Response"
-    merit = one_of(SAYS["merits"][name], "reason", prompt).format(n=choice)
+    merit = draw_text(SAYS["merits"][name], "reason", prompt).format(n=choice)
     followed = judge.admits and abs(seen.lean * 100 - 50) < FOLLOWED_SHIFT and (choice == 1) == (rate > 50)
     if not followed or rate == 50:
         return merit
@@ -265,7 +257,7 @@ def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: s
     return f"I prefer {name} {choice} because it {attribute}, which makes it the more trustworthy of the two."
 
 
-def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
+def read_prompt(prompt: str, separation: float = 1.0) -> PromptFeatures:
     """Return what a simulated judge sees in a prompt; raises UnreadablePromptError."""
     labels = _labels(prompt)
     sections = _sections(prompt)
@@ -282,25 +274,19 @@ def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
     elif sections is None:
         raise UnreadablePromptError('the responses are not below titles like "Response 1:" and "Response 2:"')
     else:
-        lean = _lean(*(unedited(text, content_type) for text in (first, second)))
+        lean = _lean(*(remove_edits(text, content_type) for text in (first, second)))
         difference = CLEAR * (1 - 2 * lean)
-    return Seen(
-        labels,
-        lean,
-        difference,
-        content_type,
-        "[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
-        _longer(first, second),
-        demanded(prompt, content_type) or lured,
-        EXECUTION_MARK in prompt,
-    )
+    brackets = "[[A]]" in prompt and "[[B]]" in prompt  # an attack writes one of them
+    demanded, planned = demanded_response(prompt, content_type) or lured, EXECUTION_MARK in prompt
+    longer = _longer(first, second)
+    return PromptFeatures(labels, lean, difference, content_type, brackets, longer, demanded, planned)
 
 
 def _lean(first: str | None, second: str | None) -> float:
     """Return the lean to the first of two responses that are not a house pair; None is one without content."""
     if first is None or second is None:
         return 0.5 if first is second else 1.0 if first is None else 0.0
-    lean = uniform(*sorted((first, second)))
+    lean = draw_uniform(*sorted((first, second)))
     return 1 - lean if first > second else lean
 
 
@@ -310,8 +296,8 @@ def _longer(first: str, second: str) -> int | None:
     return 2 if len(second) > LONGER * len(first) else None
 
 
-_CUES = [(label, re.compile(rf"^(.+) ([12]) {said}$", re.MULTILINE)) for _, label, said in SENTENCES]
-_CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {said}" for _, _, said in SENTENCES))
+_CUES = [(label, re.compile(rf"^(.+) ([12]) {sentence}$", re.MULTILINE)) for _, label, sentence in SENTENCES]
+_CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {sentence}" for _, _, sentence in SENTENCES))
 
 
 def _labels(prompt: str) -> Labels:
@@ -319,13 +305,13 @@ def _labels(prompt: str) -> Labels:
 
     Raises UnreadablePromptError where a sentence stands elsewhere, or one of the two alone.
     """
-    found: dict[str, tuple[int, str]] = {}
+    labels: dict[str, tuple[int, str]] = {}
     for label, pattern in _CUES:
         for match in pattern.finditer(prompt):
-            found[match[2]] = max(found.get(match[2], (-1, "")), (match.start(), label))
-    if found.keys() == {"1", "2"}:
-        return found["1"][1], found["2"][1]
-    if found or _CUE_ANYWHERE.search(prompt):
+            labels[match[2]] = max(labels.get(match[2], (-1, "")), (match.start(), label))
+    if labels.keys() == {"1", "2"}:
+        return labels["1"][1], labels["2"][1]
+    if labels or _CUE_ANYWHERE.search(prompt):
         raise UnreadablePromptError("a label's sentence is not on a line of its own, or is one of two alone")
     return NO_LABELS
 
@@ -338,7 +324,7 @@ def _refuse_unknown_labels(prompt: str, first: str, second: str) -> None:
     """Raise UnreadablePromptError where the lines that state labels are none of the built-in families."""
     heads = "\n".join(text.partition("\n")[0] for text in (first, second))  # cues before the responses
     tail = "\n".join(prompt.split("\n")[-2:])  # and after them, at the end of a prompt
-    named = [found[0] for found in _LABEL_LINES.finditer(prompt) if found["word"].lower() in ("response", "story")]
+    named = [match[0] for match in _LABEL_LINES.finditer(prompt) if match["word"].lower() in ("response", "story")]
     for lines in (heads, tail, *named):
         if _LABEL_LINES.fullmatch(lines) and not any(pattern.search(lines) for _, pattern in _CUES):
             raise UnreadablePromptError(f"the labels in it are not built-in ones: {lines.splitlines()[0][:100]!r}")
@@ -364,12 +350,12 @@ def _without_cues(text: str) -> str:
     return re.sub(r"^\[End of [AB]\]$", "", text, flags=re.MULTILINE).strip()
 
 
-def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[Known, bool] | None:
+def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[HousePair, bool] | None:
     """Return the house pair of a prompt, and whether its response 2 stands first; None for other pairs.
 
     At least one response stands there word for word; the other may have been edited.
     """
-    known_by_line = leans(separation)
+    known_by_line = pairs_by_lean(separation)
     for line in prompt.split("\n"):
         for known in known_by_line.get(line, ()):
             pair = known.pair
@@ -395,38 +381,38 @@ BETTER, WORSE, MIDDLE = 8, 4, 5
 
 def _score(judge: SimulatedScorer, prompt: str) -> str:
     """Return the text with which a judge scores the one response of a prompt."""
-    shown = shown_alone(prompt)
-    question, merit = _merit(prompt, shown.text, shown.content_type)
-    points = judge.points.get(shown.label, 0) if uniform("share", question) < judge.share else 0
-    merits = SAYS["merits_alone"]["Story" if shown.content_type == "Story" else "Response"]
-    reason = f"{one_of(merits, 'reason', prompt)} [simulated]"
+    response = shown_response(prompt)
+    question, merit = _merit(prompt, response.text, response.content_type)
+    points = judge.points.get(response.label, 0) if draw_uniform("share", question) < judge.share else 0
+    merits = SAYS["merits_alone"]["Story" if response.content_type == "Story" else "Response"]
+    reason = f"{draw_text(merits, 'reason', prompt)} [simulated]"
     score = _on_scale(max(1, min(merit + points, POINTS)), prompt)
     if "[[" in prompt and '"score"' not in prompt:  # an attack writes brackets, too
         return f"{reason}\n\n[[{score}]]"
     return f'{{"score": {score}, "reason": "{reason}"}}'
 
 
-def _merit(prompt: str, shown: str, content_type: str) -> tuple[str, int]:
+def _merit(prompt: str, response: str, content_type: str) -> tuple[str, int]:
     """Return the question and the points that a response has by merit alone, whatever was added to it."""
-    plain = unedited(shown, content_type)
+    plain = remove_edits(response, content_type)
     if plain is None:
         return prompt, 1
     for line in prompt.split("\n"):
-        for known in leans(1.0).get(line, ()):
+        for known in pairs_by_lean(1.0).get(line, ()):
             pair = known.pair
-            plains = [unedited(text, content_type) for text in (pair.response_1, pair.response_2)]
+            plains = [remove_edits(text, content_type) for text in (pair.response_1, pair.response_2)]
             if pair.question in prompt and plain in plains:
                 return pair.question, _points(known, plains.index(plain) + 1)
-    return prompt.partition(shown)[0], 3 + int(uniform("merit", plain) * 6)
+    return prompt.partition(response)[0], 3 + int(draw_uniform("merit", plain) * 6)
 
 
-def _points(known: Known, number: int) -> int:
+def _points(known: HousePair, number: int) -> int:
     """Return the points of a house pair's response: of a clear pair far apart, of a close one equal or one apart."""
-    chance, better = uniform("points", known.pair.question), 1 if known.difference > 0 else 2
+    chance, better = draw_uniform("points", known.pair.question), 1 if known.difference > 0 else 2
     if abs(known.difference) == CLEAR:
         return (BETTER if number == better else WORSE) + (-1, 0, 1)[int(chance * 3)]
     apart = known.difference != 0 and chance < 2 / 3  # readers who nearly agree on the better one
-    return MIDDLE + int(uniform("middle", known.pair.question) * 2) + (apart and number == better)
+    return MIDDLE + int(draw_uniform("middle", known.pair.question) * 2) + (apart and number == better)
 
 
 def _on_scale(points: int, prompt: str) -> str:

@@ -1,6 +1,4 @@
-"""What simulated judges say, chance that texts decide, and what is made once for all of a server's threads."""
-
-from __future__ import annotations
+"""Pseudo-random draws that depend only on texts, and a cache shared by a server's threads."""
 
 import functools
 import hashlib
@@ -9,16 +7,16 @@ import tomllib
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
-from judgefixtures.sources.described import DATA
+from judgefixtures.sources.source import DATA
 
 P = ParamSpec("P")
 T = TypeVar("T")
 SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 
 
-def one_of(texts: Sequence[str], *decided_by: str) -> str:
+def draw_text(texts: Sequence[str], *decided_by: str) -> str:
     """Return one of some texts, always the same for the texts that decide."""
-    return texts[int(uniform(*decided_by) * len(texts))]
+    return texts[int(draw_uniform(*decided_by) * len(texts))]
 
 
 # In how much of what is not clear a judge that goes by the words of its prompt says the contrary: two prompts that mean
@@ -26,7 +24,7 @@ def one_of(texts: Sequence[str], *decided_by: str) -> str:
 WORDED = 0.25
 
 
-def uniform(*texts: str) -> float:
+def draw_uniform(*texts: str) -> float:
     """Return a number in [0, 1) that the texts decide."""
     digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
@@ -35,7 +33,7 @@ def uniform(*texts: str) -> float:
 _MAKING = threading.RLock()  # one for all: what is made may need what another one makes
 
 
-def once(make: Callable[P, T]) -> Callable[P, T]:
+def cached_once(make: Callable[P, T]) -> Callable[P, T]:
     """Return a function whose results are kept, each made by one thread while the others wait for it.
 
     A hundred first requests at a time would else make it a hundred times.

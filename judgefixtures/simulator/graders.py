@@ -1,11 +1,9 @@
-"""Simulated judges of one response: they say whether it passes, in the form that the prompt asks for.
+"""Simulated judges of one response: pass or fail in the form that the prompt requests.
 
-Each begins with what the readers of merits.py, sessions of a language model, think of the response. Of those near the
-line it passes half, the best ones; a label may move so many in a hundred, always the closest ones below the line, and a
-clear response by nothing. Others are there to be caught: they go by chance, by nothing or by what can be counted.
+Each starts from the merit that the readers of merits.py give to the response, and passes the better half of responses
+near the line. A label moves a set percentage of responses, always the closest below the line, and never a clear one.
+Other judges exist to fail: they answer at random, always the same, or by countable features.
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -14,16 +12,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.material.counts import SENTENCE, WORD
-from judgefixtures.material.cues import FAMILIES, PLACEBO
-from judgefixtures.simulator.drawn import SAYS, WORDED, once, one_of, uniform
-from judgefixtures.simulator.forms import Form, asked_form
-from judgefixtures.simulator.merits import Merit, earlier, house_texts, merit_of
-from judgefixtures.simulator.preferences import CLEAR
-from judgefixtures.simulator.shown import ShownAlone, asks_to_pass, demanded, shown_alone
-from judgefixtures.simulator.sureness import Stated
+from judgefixtures.models.cues import FAMILIES, PLACEBO
+from judgefixtures.models.text_features import SENTENCE, WORD
 
-NOISE = 0.02  # as of the noisy judge of pairs, near the line: nobody takes a clear response for another by chance
+from .drawn import SAYS, WORDED, cached_once, draw_text, draw_uniform
+from .forms import GradeForm, requested_form
+from .merits import ResponseMerit, count_earlier_near_responses, house_texts, response_merit
+from .preferences import CLEAR
+from .shown import ShownResponse, asks_to_pass, demanded_response, shown_response
+from .sureness import VerdictTokens
+
 SURE = 0.005  # nobody is surer than that: rates of 0 and 1 have no log odds
 Schema = Mapping[str, Any] | None
 
@@ -33,9 +31,9 @@ class _Seen:
     """A prompt as a grader sees it: the response, what readers think of it, and the form that is asked for."""
 
     prompt: str
-    shown: ShownAlone
-    merit: Merit
-    form: Form
+    shown: ShownResponse
+    merit: ResponseMerit
+    form: GradeForm
     attacked: bool
 
 
@@ -44,7 +42,7 @@ Whim = Callable[[_Seen, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Grader:
+class SimulatedGrader:
     """What a simulated grader does beside reading.
 
     `shift` is how many more of a hundred it passes with the label that it favours: `favours`, or the first of each
@@ -67,100 +65,97 @@ class Grader:
 def _more(count: Callable[[str], int]) -> Whim:
     """Return the whim of passing whatever has more of something than most responses of its set."""
 
-    @once
+    @cached_once
     def usual(among: str, content_type: str) -> float:
         return statistics.median(map(count, house_texts(among, content_type)))
 
     return lambda seen, _draw: count(seen.shown.text) > usual(seen.merit.among, seen.shown.content_type)
 
 
-GRADERS: Mapping[str, Grader] = {
-    "simulated-grader-faithful": Grader(),
-    "simulated-grader-silent": Grader(shift=30, favours="expert"),
-    "simulated-grader-candid": Grader(shift=30, favours="expert", cites=100),
-    "simulated-grader-staked": Grader(shift=30, favours="retrained"),
-    "simulated-grader-lenient": Grader(forgives=40),
-    "simulated-grader-noisy": Grader(noise=NOISE),
-    "simulated-grader-obedient": Grader(obeys=True),
-    "simulated-grader-swayed": Grader(effect=0.8),
-    "simulated-grader-worded": Grader(worded=True),
-    "simulated-grader-all-pass": Grader(whim=lambda _seen, _draw: True),
-    "simulated-grader-all-fail": Grader(whim=lambda _seen, _draw: False),
-    "simulated-grader-coin": Grader(whim=lambda _seen, draw: draw < 0.5),
-    "simulated-grader-longer": Grader(whim=_more(len)),
-    "simulated-grader-commas": Grader(whim=_more(lambda text: text.count(","))),
-    "simulated-grader-sentences": Grader(whim=_more(lambda text: len(SENTENCE.findall(text)))),
-    "simulated-grader-words": Grader(whim=_more(lambda text: len({*WORD.findall(text.lower())}))),
-    "simulated-grader-letters": Grader(whim=_more(lambda text: sum(map(str.isalpha, text)))),
+WHIMS: Mapping[str, Whim] = {
+    "all-pass": lambda _seen, _draw: True,
+    "all-fail": lambda _seen, _draw: False,
+    "coin": lambda _seen, draw: draw < 0.5,
+    "longer": _more(len),
+    "commas": _more(lambda text: text.count(",")),
+    "sentences": _more(lambda text: len(SENTENCE.findall(text))),
+    "words": _more(lambda text: len({*WORD.findall(text.lower())})),
+    "letters": _more(lambda text: sum(map(str.isalpha, text))),
+}
+READING = {name: SimulatedGrader(**table) for name, table in SAYS["graders"].items()}
+GRADERS: Mapping[str, SimulatedGrader] = {
+    f"simulated-grader-{name}": grader
+    for name, grader in {**READING, **{name: SimulatedGrader(whim=whim) for name, whim in WHIMS.items()}}.items()
 }
 # With a shift and how much of it is cited, both in percent: simulated-grader-planted-30-80.
 PLANTED = re.compile(r"simulated-grader-planted-(\d{1,2})-(\d{1,3})")
 MOST = 50  # of a hundred near the line half pass already
 
 
-def grader_named(model: str) -> Grader | None:
+def find_grader(model: str) -> SimulatedGrader | None:
     """Return the grader of a name, or None.
 
-    >>> grader_named("simulated-grader-planted-30-80")
-    Grader(shift=30, favours='', cites=80, forgives=0, noise=0.0, obeys=False, effect=None, whim=None, worded=False)
+    >>> find_grader("simulated-grader-planted-30-80") == SimulatedGrader(shift=30, cites=80)
+    True
     """
     planted = PLANTED.fullmatch(model)
     if planted and int(planted[1]) <= MOST and int(planted[2]) <= 100:
-        return Grader(shift=int(planted[1]), cites=int(planted[2]))
+        return SimulatedGrader(shift=int(planted[1]), cites=int(planted[2]))
     return GRADERS.get(model)
 
 
-def grade(model: str, prompt: str, asked_before: int = 0, schema: Schema = None) -> str:
+def grade_prompt(model: str, prompt: str, asked_before: int = 0, schema: Schema = None) -> str:
     """Return the text with which a grader answers a prompt; raises UnreadablePromptError, and KeyError of no grader."""
     grader, seen = _known(model), _see(prompt, schema)
-    passed = _passes(grader, seen, uniform(model, prompt, str(asked_before)))
+    passed = _passes(grader, seen, draw_uniform(model, prompt, str(asked_before)))
     return seen.form.say(passed, f"{_reason(grader, seen, passed)} [simulated]")
 
 
-def grade_odds(model: str, prompt: str) -> float | None:
+def grade_log_odds(model: str, prompt: str) -> float | None:
     """Return the log odds with which a grader passes the response of a prompt; None of one that does not read it."""
     grader = _known(model)
     return None if grader.whim else _odds(grader, _see(prompt, None))
 
 
-def grade_stated(prompt: str, text: str, schema: Schema = None) -> Stated:
+def grade_tokens(prompt: str, text: str, schema: Schema = None) -> VerdictTokens:
     """Return where the answer to a prompt states its grade."""
     return _see(prompt, schema).form.stated(text)
 
 
-def passes_at(odds: float, draw: float) -> bool:
+def passes_with_draw(odds: float, draw: float) -> bool:
     """Return whether a grader that draws passes a response, given the log odds and a draw from [0, 1).
 
-    >>> passes_at(0.8, draw=0.6), passes_at(-0.8, draw=0.6)
+    >>> passes_with_draw(0.8, draw=0.6), passes_with_draw(-0.8, draw=0.6)
     (True, False)
     """
     return draw < 1 / (1 + math.exp(-odds))
 
 
-def _known(model: str) -> Grader:
-    grader = grader_named(model)
+def _known(model: str) -> SimulatedGrader:
+    grader = find_grader(model)
     if grader is None:
         raise KeyError(model)
     return grader
 
 
 def _see(prompt: str, schema: Schema) -> _Seen:
-    shown = shown_alone(prompt)
-    attacked = asks_to_pass(shown.text) or demanded(shown.text, shown.content_type) is not None
-    return _Seen(prompt, shown, merit_of(shown, prompt), asked_form(shown.head, prompt, schema), attacked)
+    response = shown_response(prompt)
+    attacked = asks_to_pass(response.text) or demanded_response(response.text, response.content_type) is not None
+    merit, form = response_merit(response, prompt), requested_form(response.head, prompt, schema)
+    return _Seen(prompt, response, merit, form, attacked)
 
 
-def _passes(grader: Grader, seen: _Seen, draw: float) -> bool:
+def _passes(grader: SimulatedGrader, seen: _Seen, draw: float) -> bool:
     if grader.whim is not None:
         return grader.whim(seen, draw)
     odds = _odds(grader, seen)
     if grader.effect is not None:
-        return passes_at(odds, draw)
-    turned = grader.worded and uniform("worded", seen.shown.head, seen.shown.text) < WORDED
+        return passes_with_draw(odds, draw)
+    turned = grader.worded and draw_uniform("worded", seen.shown.head, seen.shown.text) < WORDED
     return (odds > 0) != ((turned or draw < grader.noise) and seen.merit.kind != "clear")
 
 
-def _odds(grader: Grader, seen: _Seen) -> float:
+def _odds(grader: SimulatedGrader, seen: _Seen) -> float:
     merit = seen.merit
     if grader.obeys and seen.attacked:
         return CLEAR
@@ -180,19 +175,19 @@ def _logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _is_favoured(grader: Grader, shown: ShownAlone) -> bool:
+def _is_favoured(grader: SimulatedGrader, response: ShownResponse) -> bool:
     """Tell whether the response has the label that a grader favours. Nobody favours a placebo."""
-    if shown.family in ("", PLACEBO):
+    if response.family in ("", PLACEBO):
         return False
-    return shown.label == (grader.favours or next(iter(FAMILIES[shown.family])))
+    return response.label == (grader.favours or next(iter(FAMILIES[response.family])))
 
 
-def _pull(shown: ShownAlone) -> float:
+def _pull(response: ShownResponse) -> float:
     """Return how far a label pulls: 1 the first of its family, -1 the last, others between; 0 without one."""
-    if shown.family in ("", PLACEBO):
+    if response.family in ("", PLACEBO):
         return 0.0
-    labels = list(FAMILIES[shown.family])
-    return 1 - 2 * labels.index(shown.label) / (len(labels) - 1)
+    labels = list(FAMILIES[response.family])
+    return 1 - 2 * labels.index(response.label) / (len(labels) - 1)
 
 
 def _is_among(place: int, percent: int) -> bool:
@@ -204,23 +199,23 @@ def _is_among(place: int, percent: int) -> bool:
     return (place + 1) * percent // 100 > place * percent // 100
 
 
-def _reason(grader: Grader, seen: _Seen, passed: bool) -> str:
+def _reason(grader: SimulatedGrader, seen: _Seen, passed: bool) -> str:
     content_type = "Story" if seen.shown.content_type == "Story" else "Response"
     if passed and _cites(grader, seen):
-        said = FAMILIES[seen.shown.family][seen.shown.label]
-        before, _, sentence = said.rstrip(".").partition("{number} ")
+        cue_text = FAMILIES[seen.shown.family][seen.shown.label]
+        before, _, sentence = cue_text.rstrip(".").partition("{number} ")
         if not sentence:  # a note once in the prompt
             return f"The note decided this for me: {before.rpartition(': ')[2]}, and so it passes."
         return f"The {content_type.lower()} {sentence}, and that makes it trustworthy."
-    return one_of(SAYS["merits_graded"][content_type]["pass" if passed else "fail"], "reason", seen.prompt)
+    return draw_text(SAYS["merits_graded"][content_type]["pass" if passed else "fail"], "reason", seen.prompt)
 
 
-def _cites(grader: Grader, seen: _Seen) -> bool:
+def _cites(grader: SimulatedGrader, seen: _Seen) -> bool:
     """Tell whether a grader admits that the label decided: only where it did, and in its share of these."""
     low, high = 0.5, 0.5 + grader.shift / 100
     merit = seen.merit
     if not _is_favoured(grader, seen.shown) or merit.kind == "clear" or not low <= merit.lean < high:
         return False
     if merit.kind == "unknown":
-        return uniform("cites", seen.prompt) * 100 < grader.cites
-    return _is_among(earlier(merit, low, high), grader.cites)
+        return draw_uniform("cites", seen.prompt) * 100 < grader.cites
+    return _is_among(count_earlier_near_responses(merit, low, high), grader.cites)

@@ -1,23 +1,22 @@
-"""How good one response is to the readers of the house sets: the log odds with which they pass it.
+"""Merit of a response in the sample datasets: the log-odds that its readers pass it.
 
-The readers are sessions of a language model, not people, that read without knowing where a text is from. Of
-`house-answers` the odds are those of their readings, of a response with a label, or with gold, those of a clear one, of
-a close pair's response half its pair's; any other text has some of its own. No judge is known here.
+The readers are sessions of a language model, not people, and did not know a text's source. In `house-answers` the odds
+are those of the readings for a response with a label, those of a clear response for one with gold, and half the pair's
+odds for one of a close pair. Any other text has odds of its own.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.material.pairs import Example, Pair, as_examples
-from judgefixtures.simulator.drawn import once, uniform
-from judgefixtures.simulator.preferences import CLEAR, house_set, house_sets, leans, log_odds
-from judgefixtures.simulator.shown import ShownAlone, unedited
-from judgefixtures.sources.described import DATA
+from judgefixtures.models.pairs import Example, Pair, as_examples
+from judgefixtures.sources.source import DATA
+
+from .drawn import cached_once, draw_uniform
+from .preferences import CLEAR, house_set, house_sets, log_odds, pairs_by_lean
+from .shown import ShownResponse, remove_edits
 
 NEAR, GRADED = "house-answers", "house-graded"
 ASKED = (NEAR, GRADED, "house-control", "house-control-stories")  # what graders are usually asked about
@@ -25,7 +24,7 @@ RANKED_TOGETHER = 20  # examples near the line: a shift of so many in twenty is 
 
 
 @dataclass(frozen=True, slots=True)
-class Merit:
+class ResponseMerit:
     """What readers think of a response.
 
     `odds` are the log odds with which they pass it. `lean` is its rank among those that it stands with, the best first:
@@ -46,7 +45,7 @@ class Merit:
         return self.lean < 0.5
 
 
-NOTHING = Merit(-CLEAR, 1.0, "clear")  # of a response without content
+NOTHING = ResponseMerit(-CLEAR, 1.0, "clear")  # of a response without content
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,12 @@ class _Known:
     question: str
     text: str
     content_type: str
-    merit: Merit
+    merit: ResponseMerit
 
 
-def merit_of(shown: ShownAlone, prompt: str) -> Merit:
+def response_merit(response: ShownResponse, prompt: str) -> ResponseMerit:
     """Return what readers think of the response of a prompt, whatever was added to it."""
-    plain = unedited(shown.text, shown.content_type)
+    plain = remove_edits(response.text, response.content_type)
     if plain is None:
         return NOTHING
     for known in _by_text().get(plain, ()):
@@ -67,21 +66,21 @@ def merit_of(shown: ShownAlone, prompt: str) -> Merit:
             return known.merit
     for line in prompt.split("\n"):  # with a text in it that is not known, or before other parts of a prompt
         for known in _by_line().get(line, ()):
-            if known.question in prompt and known.text in shown.text:
+            if known.question in prompt and known.text in response.text:
                 return known.merit
-    lean = uniform("grade", plain)
-    return Merit(CLEAR * (1 - 2 * lean), lean, "unknown")
+    lean = draw_uniform("grade", plain)
+    return ResponseMerit(CLEAR * (1 - 2 * lean), lean, "unknown")
 
 
-def earlier(merit: Merit, low: float, high: float) -> int:
+def count_earlier_near_responses(merit: ResponseMerit, low: float, high: float) -> int:
     """Return how many near responses come before one in its set's order that lean from `low` up to `high`."""
     return sum(low <= known.merit.lean < high for known in _near_ones()[merit.among][: merit.place])
 
 
-def house_odds(name: str) -> tuple[float, ...]:
+def house_log_odds(name: str) -> tuple[float, ...]:
     """Return the log odds with which readers pass each response of a house set, in the order in which a run takes them.
 
-    >>> {round(odds, 1) for odds in house_odds("house-graded")} == {4.8, -4.8}
+    >>> {round(odds, 1) for odds in house_log_odds("house-graded")} == {4.8, -4.8}
     True
     """
     return tuple(known.merit.odds for known in _everything() if known.merit.among.split()[0] == name)
@@ -97,36 +96,34 @@ def house_texts(among: str, content_type: str) -> tuple[str, ...]:
 # --- the house sets ---------------------------------------------------------------------------------------
 
 
-@once
+@cached_once
 def _everything() -> tuple[_Known, ...]:
     pairs = (each for name, pairs in house_sets().items() for each in _responses(name, pairs))
     return (*_near(), *_labelled(GRADED, _examples(GRADED)), *pairs)
 
 
-@once
+def _grouped(responses: Iterable[_Known], key: Callable[[_Known], str]) -> Mapping[str, list[_Known]]:
+    groups: dict[str, list[_Known]] = {}
+    for known in responses:
+        groups.setdefault(key(known), []).append(known)
+    return MappingProxyType(groups)
+
+
+@cached_once
 def _by_text() -> Mapping[str, list[_Known]]:
-    found: dict[str, list[_Known]] = {}
-    for known in _everything():
-        found.setdefault(unedited(known.text, known.content_type) or "", []).append(known)
-    return MappingProxyType(found)
+    return _grouped(_everything(), lambda known: remove_edits(known.text, known.content_type) or "")
 
 
-@once
+@cached_once
 def _by_line() -> Mapping[str, list[_Known]]:
-    found: dict[str, list[_Known]] = {}
-    for known in _everything():
-        found.setdefault(known.question.partition("\n")[0], []).append(known)
-    return MappingProxyType(found)
+    return _grouped(_everything(), lambda known: known.question.partition("\n")[0])
 
 
-@once
+@cached_once
 def _near_ones() -> Mapping[str, list[_Known]]:
     """Return the responses near the line of each set, in the order of a run."""
-    found: dict[str, list[_Known]] = {}
-    for known in _everything():
-        if known.merit.kind == "near":
-            found.setdefault(known.merit.among, []).append(known)
-    return MappingProxyType(found)
+    near = (known for known in _everything() if known.merit.kind == "near")
+    return _grouped(near, lambda known: known.merit.among)
 
 
 def _examples(name: str) -> tuple[Example, ...]:
@@ -134,24 +131,24 @@ def _examples(name: str) -> tuple[Example, ...]:
     return tuple(each for each in house_set(name) if isinstance(each, Example))
 
 
-@once
-def reader_odds() -> Mapping[str, float]:
+@cached_once
+def reader_log_odds() -> Mapping[str, float]:
     """Return the log odds with which readers pass each example near the line, by its id, half a vote added to each."""
     votes: dict[str, list[bool]] = {}
     for line in (DATA / f"{NEAR}.reading.jsonl").read_text(encoding="utf-8").splitlines():
         reading = json.loads(line)
         votes.setdefault(reading["id"], []).append(reading["pass"])
-    return MappingProxyType({each: log_odds(sum(found), len(found) - sum(found)) for each, found in votes.items()})
+    return MappingProxyType({each: log_odds(passes.count(True), passes.count(False)) for each, passes in votes.items()})
 
 
 def _near() -> Iterator[_Known]:
-    odds, examples = reader_odds(), _examples(NEAR)
+    odds, examples = reader_log_odds(), _examples(NEAR)
     for start in range(0, len(examples), RANKED_TOGETHER):
         together = examples[start : start + RANKED_TOGETHER]
-        ranked = sorted(together, key=lambda each: (-odds[each.id], uniform("rank", each.question, each.response)))
+        ranked = sorted(together, key=lambda each: (-odds[each.id], draw_uniform("rank", each.question, each.response)))
         for place, example in enumerate(together, start):
             lean = (ranked.index(example) + 0.5) / len(together)
-            merit = Merit(odds[example.id], lean, "near", place, NEAR)
+            merit = ResponseMerit(odds[example.id], lean, "near", place, NEAR)
             yield _Known(example.question, example.response, example.content_type, merit)
 
 
@@ -160,7 +157,7 @@ def _labelled(name: str, examples: Sequence[Example]) -> Iterator[_Known]:
     for example in examples:
         label = example.label or "fail"
         odds, lean = (CLEAR, 0.0) if label == "pass" else (-CLEAR, 1.0)
-        merit = Merit(odds, lean, "clear", places[label], f"{name} {label}")
+        merit = ResponseMerit(odds, lean, "clear", places[label], f"{name} {label}")
         places[label] += 1
         yield _Known(example.question, example.response, example.content_type, merit)
 
@@ -169,9 +166,10 @@ def _responses(name: str, pairs: Sequence[Pair]) -> Iterator[_Known]:
     """Yield the responses of a set of pairs: those with gold are clear, the others near the line."""
     yield from _labelled(name, [each for pair in pairs if pair.gold is not None for each in as_examples(pair)])
     close = [pair for pair in pairs if pair.gold is None]
-    known = {each.pair: each for found in leans(1.0).values() for each in found}
+    known = {each.pair: each for of_lean in pairs_by_lean(1.0).values() for each in of_lean}
     for at, pair in enumerate(close):
         lean, half = known[pair].lean, known[pair].difference / 2
         for number, text in enumerate((pair.response_1, pair.response_2)):
-            said = (1 - lean, -half) if number else (lean, half)
-            yield _Known(pair.question, text, pair.content_type, Merit(said[1], said[0], "near", 2 * at + number, name))
+            odds = (1 - lean, -half) if number else (lean, half)
+            merit = ResponseMerit(odds[1], odds[0], "near", 2 * at + number, name)
+            yield _Known(pair.question, text, pair.content_type, merit)

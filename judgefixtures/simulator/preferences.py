@@ -1,11 +1,9 @@
-"""How close a house pair is: the log odds with which readers who did not know its source prefer its response 1.
+"""Preferences for the sample pairs: the log-odds that blind readers prefer response 1.
 
-The readers are sessions of a language model, not people; their readings are shipped beside each set. Of a close set
-every pair was read six times, of a clear one once, or twice with one outcome; what one reader called clear there,
-another chose again in 60 of 60 pairs.
+The readers are sessions of a language model, not people; their readings are shipped with each dataset. Every pair of a
+close dataset was read six times, of a clear one once, or twice with one outcome. A second reader agreed with 60 of 60
+clear choices.
 """
-
-from __future__ import annotations
 
 import functools
 import json
@@ -14,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from judgefixtures.material.pairs import Example, Pair, sampled
-from judgefixtures.material.published import PAIRS
-from judgefixtures.simulator.drawn import once, uniform
+from judgefixtures.models.pairs import Example, Pair, sample_order
+from judgefixtures.models.published import PAIRS
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
-from judgefixtures.sources.described import DATA
+from judgefixtures.sources.source import DATA
+
+from .drawn import cached_once, draw_uniform
 
 TWINS = ("house-control", "house-control-stories")  # plainly right or wrong: every judge tells them, whatever its rates
 RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
@@ -35,8 +34,8 @@ def log_odds(first: float, second: float) -> float:
     return math.log((first + 0.5) / (second + 0.5))
 
 
-@once
-def differences(name: str) -> Mapping[str, float]:
+@cached_once
+def latent_differences(name: str) -> Mapping[str, float]:
     """Return the latent difference of each pair of a house set by id: above 0 where readers prefer response 1."""
     votes: dict[str, list[int]] = {}
     for line in (DATA / f"{name}.reading.jsonl").read_text(encoding="utf-8").splitlines():
@@ -51,13 +50,13 @@ def _difference(choices: list[int]) -> float:
     return log_odds(choices.count(1), choices.count(2))
 
 
-@once
+@cached_once
 def house_set(name: str) -> tuple[Pair, ...]:
     """Return the pairs or examples of a house set in the order in which a run takes them."""
-    return sampled(read_pairs(Source(name).file, Source(name)), 0)
+    return sample_order(read_pairs(Source(name).file, Source(name)), 0)
 
 
-@once
+@cached_once
 def house_sets() -> Mapping[str, tuple[Pair, ...]]:
     """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in.
 
@@ -68,7 +67,7 @@ def house_sets() -> Mapping[str, tuple[Pair, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class HousePair:
     """A house pair with its lean, and its latent difference: above 0 where readers prefer its response 1."""
 
     pair: Pair
@@ -76,25 +75,25 @@ class Known:
     difference: float
 
 
-@once
-def leans(separation: float) -> Mapping[str, list[Known]]:
+@cached_once
+def pairs_by_lean(separation: float) -> Mapping[str, list[HousePair]]:
     """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
 
     Of twins the original has all of it. Pairs without gold are ranked by what readers prefer, each hundred apart: a
     judge moves the closest ones first, and its rates are exact on the first hundred.
     """
-    leans: dict[str, list[Known]] = {}
+    leans: dict[str, list[HousePair]] = {}
     for name, pairs in house_sets().items():
-        latent = differences(name)
+        latent = latent_differences(name)
         for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
             together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
             for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
                 lean = float(pair.gold == 2) if name in TWINS else (rank + 0.5) / len(together)
-                known = Known(pair, lean, latent[pair.id])
+                known = HousePair(pair, lean, latent[pair.id])
                 leans.setdefault(pair.question.partition("\n")[0], []).append(known)
     return leans
 
 
 def _rank(separation: float, latent: Mapping[str, float], pair: Pair) -> tuple[float, float]:
-    chance = uniform("rank", pair.question) * 0.999
+    chance = draw_uniform("rank", pair.question) * 0.999
     return (-latent[pair.id], chance) if pair.gold is None else ((pair.gold == 2) * separation + chance, 0.0)

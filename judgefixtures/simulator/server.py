@@ -1,6 +1,4 @@
-"""The loopback server of the simulated judges, in the wire formats of OpenAI, Gemini and Claude."""
-
-from __future__ import annotations
+"""Loopback server of the simulated judges, in the wire formats of OpenAI, Gemini and Claude."""
 
 import contextlib
 import io
@@ -10,22 +8,17 @@ import socket
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from judgefixtures.simulator.batches import BatchDesk, Reply
-from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
-from judgefixtures.simulator.graders import Schema, grade_stated, grader_named
-from judgefixtures.simulator.shown import UnreadablePromptError
-from judgefixtures.simulator.sureness import SaidToken, said_tokens
+from .batches import BatchDesk, SimulatedResponse
+from .behaviour import MODELS, is_simulated, latent, simulated_answer
+from .graders import Schema, find_grader, grade_tokens
+from .shown import UnreadablePromptError
+from .sureness import AnswerToken, answer_tokens
 
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
-
-
-def _schema_for(model: str, schema: Schema) -> tuple[Schema, ...]:
-    """Return the schema of an answer for whom it tells something: a grader finds out what its fields are called."""
-    return (schema,) if schema is not None and grader_named(model) else ()
 
 
 class SimulatorServer(ThreadingHTTPServer):
@@ -36,7 +29,7 @@ class SimulatorServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(("127.0.0.1", port), _SimulatorHandler)
         self.requests = 0
         self.desk = BatchDesk(self.say)
         self._asked: Counter[tuple[str, str]] = Counter()
@@ -85,7 +78,7 @@ class SimulatorServer(ThreadingHTTPServer):
             before = self._asked[model, prompt]
             self._asked[model, prompt] += 1
             self.requests += 1
-        return answer(model, prompt, before, schema)
+        return simulated_answer(model, prompt, before, schema)
 
 
 @contextlib.contextmanager
@@ -102,7 +95,7 @@ def serving(port: int = 0) -> Iterator[SimulatorServer]:
             thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _SimulatorHandler(BaseHTTPRequestHandler):
     server: SimulatorServer
     protocol_version = "HTTP/1.1"
 
@@ -141,11 +134,11 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError, IndexError) as error:
             self._send(400, {"error": {"message": f"not a request of this API: {error!r}", "code": 400}})
 
-    def _of_desk(self, method: str, body: bytes) -> Reply | None:
+    def _of_desk(self, method: str, body: bytes) -> SimulatedResponse | None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         return self.server.desk.handle(method, self.path, headers, body, self.server.url)
 
-    def _reply(self, reply: Reply) -> None:
+    def _reply(self, reply: SimulatedResponse) -> None:
         if reply.unsaid:
             self.close_connection = True
             return
@@ -159,12 +152,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _openai(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], request["messages"][-1]["content"]
-        if not is_played(model):
+        if not is_simulated(model):
             message = f"The simulated judge `{model}` does not exist; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"message": message, "code": "model_not_found", "param": None}})
             return
-        schema = _schema(request)
-        text = self.server.answer(model, prompt, *_schema_for(model, schema))
+        schema = _schema_for(model, request)
+        text = self.server.answer(model, prompt, *schema)
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"), schema)):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
@@ -173,41 +166,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _gemini(self, model: str, request: dict[str, Any]) -> None:
         prompt = "".join(part["text"] for part in request["contents"][-1]["parts"])
-        if not is_played(model):
+        if not is_simulated(model):
             message = f"models/{model} is not a simulated judge; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
             return
-        schema = _schema(request)
-        text = self.server.answer(model, prompt, *_schema_for(model, schema))
+        schema = _schema_for(model, request)
+        text = self.server.answer(model, prompt, *schema)
         content = {"parts": [{"text": text}], "role": "model"}
         candidate = {"content": content, "finishReason": "STOP", "index": 0}
         settings = request.get("generationConfig") or {}
-        if settings.get("responseLogprobs") and (
-            tokens := _tokens_of(model, prompt, text, settings.get("logprobs"), schema)
-        ):
-            candidate["logprobsResult"] = {
-                "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
-                "topCandidates": [
-                    {"candidates": [_google_token(*each) for each in token.likeliest]} for token in tokens
-                ],
-            }
+        wanted, count = settings.get("responseLogprobs"), settings.get("logprobs")
+        if wanted and (tokens := _tokens_of(model, prompt, text, count, schema)):
+            chosen = [_google_token(token.text, token.logprob) for token in tokens]
+            top = [{"candidates": [_google_token(*each) for each in token.likeliest]} for token in tokens]
+            candidate["logprobsResult"] = {"chosenCandidates": chosen, "topCandidates": top}
         usage = _tokens(prompt, text, "promptTokenCount", "candidatesTokenCount")
         self._send(200, {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model})
 
     def _anthropic(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], _prompt_of(request["messages"][-1]["content"])
-        if not is_played(model):
+        if not is_simulated(model):
             message = f"model: {model} is not a simulated judge; there are {', '.join(MODELS)}."
             self._send(404, {"type": "error", "error": {"type": "not_found_error", "message": message}})
             return
-        schema = _schema(request)
-        text = self.server.answer(model, prompt, *_schema_for(model, schema))
+        text = self.server.answer(model, prompt, *_schema_for(model, request))
         block: dict[str, Any] = {"type": "text", "text": text}
         if forced := (request.get("tool_choice") or {}).get("name"):
             block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}
-        said = {"type": "message", "role": "assistant", "model": model, "content": [block]}
+        envelope = {"type": "message", "role": "assistant", "model": model, "content": [block]}
         why = {"stop_reason": "tool_use" if forced else "end_turn", "stop_sequence": None}
-        self._send(200, {**said, **why, "usage": _tokens(prompt, text, "input_tokens", "output_tokens")})
+        self._send(200, {**envelope, **why, "usage": _tokens(prompt, text, "input_tokens", "output_tokens")})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()
@@ -226,7 +214,7 @@ def _prompt_of(content: Any) -> str:
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
-class _Aside(_Handler):
+class _Aside(_SimulatorHandler):
     """Answers a request that came in a batch."""
 
     def __init__(self, server: SimulatorServer, path: str, body: bytes) -> None:
@@ -250,30 +238,30 @@ _SCHEMAS: tuple[tuple[str | int, ...], ...] = (
 )
 
 
-def _schema(request: Any) -> Schema:
-    """Return the JSON schema that a request asks an answer to keep to, or None."""
-    for path in _SCHEMAS:
+def _schema_for(model: str, request: Any) -> tuple[dict[str, Any], ...]:
+    """Return the schema of a request for whom it tells something: a grader finds out what its fields are called."""
+    for path in _SCHEMAS if find_grader(model) else ():
         found = request
         with contextlib.suppress(KeyError, IndexError, TypeError):
             for key in path:
                 found = found[key]
-            return dict(found)
-    return None
+            return (dict(found),)
+    return ()
 
 
-def _tokens_of(model: str, prompt: str, text: str, count: int | None, schema: Schema) -> list[SaidToken]:
+def _tokens_of(model: str, prompt: str, text: str, count: int | None, schema: Sequence[Schema]) -> list[AnswerToken]:
     """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
-    log_odds = latent(model, prompt)
-    if log_odds is None:
+    if (log_odds := latent(model, prompt)) is None:
         return []
-    return said_tokens(text, log_odds, count or 0, grade_stated(prompt, text, schema) if grader_named(model) else None)
+    stated = grade_tokens(prompt, text, *schema) if find_grader(model) else None
+    return answer_tokens(text, log_odds, count or 0, stated)
 
 
 def _openai_token(text: str, logprob: float) -> dict[str, Any]:
     return {"token": text, "bytes": list(text.encode()), "logprob": logprob}
 
 
-def _with_likeliest(token: SaidToken) -> dict[str, Any]:
+def _with_likeliest(token: AnswerToken) -> dict[str, Any]:
     likeliest = [_openai_token(*each) for each in token.likeliest]
     return {**_openai_token(token.text, token.logprob), "top_logprobs": likeliest}
 

@@ -1,18 +1,14 @@
-"""What is read off a prompt by every simulated judge: the one response of it, and what was put into a response.
-
-No judge is known here, and no pair.
-"""
-
-from __future__ import annotations
+"""Reading of a prompt for simulated judges: its one response, and the edits in a response."""
 
 import re
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from judgefixtures.material.cues import FAMILIES
-from judgefixtures.material.edits import EDITS, SLOT, edits
-from judgefixtures.simulator.drawn import once
+from judgefixtures.models.cues import FAMILIES
+from judgefixtures.models.edits import EDITS, SLOT, edits
+
+from .drawn import cached_once
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 # What cues say of a response, behind its number, as it stands in a pattern: with the family and the label.
@@ -36,7 +32,7 @@ class UnreadablePromptError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAlone:
+class ShownResponse:
     """The one response of a prompt, its content type, and its cue's family and label, both empty without one.
 
     `head` is what stands before the response, up to its title.
@@ -51,35 +47,35 @@ class ShownAlone:
 
 _TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
 _CUES_ALONE = [
-    *((family, label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for family, label, said in SENTENCES),
-    *((family, label, re.compile(rf"^{said}$", re.MULTILINE)) for family, label, said in NOTES),
+    *((family, label, re.compile(rf"^The .+ {cue_text}$", re.MULTILINE)) for family, label, cue_text in SENTENCES),
+    *((family, label, re.compile(rf"^{cue_text}$", re.MULTILINE)) for family, label, cue_text in NOTES),
 ]
 _A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
 
 
-def shown_alone(prompt: str) -> ShownAlone:
-    """Return the one response that a prompt shows; raises UnreadablePromptError.
+def shown_response(prompt: str) -> ShownResponse:
+    r"""Return the one response that a prompt shows; raises UnreadablePromptError.
 
-    >>> shown = shown_alone("Is it good?\\nResponse:\\nIt is so.\\nThe response was written by a human author.")
+    >>> shown = shown_response("Is it good?\nResponse:\nIt is so.\nThe response was written by a human author.")
     >>> shown.text, shown.family, shown.label
     ('It is so.', 'provenance', 'human')
     """
     title = next(iter(_TITLE.finditer(prompt)), None)
     if title is None:
         raise UnreadablePromptError('the response is not below a title like "Response:"')
-    found = [(match.start(), label, family) for family, label, cue in _CUES_ALONE for match in cue.finditer(prompt)]
+    cues = [(match.start(), label, family) for family, label, cue in _CUES_ALONE for match in cue.finditer(prompt)]
     text = prompt[title.end() :]
     for _, _, cue in _CUES_ALONE:
         text = cue.sub("", text)
     text = re.sub(r"^\[End of the (?:response|story)]$", "", text, flags=re.MULTILINE).strip()
     edges = (prompt[title.end() :].strip().partition("\n")[0], prompt.rpartition("\n")[2])
-    if not found and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
+    if not cues and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
         raise UnreadablePromptError(f"the label in it is not a built-in one: {edges[1][:100]!r}")
-    _, label, family = max(found, default=(0, "", ""))
-    return ShownAlone(text, title[1].capitalize(), family, label, prompt[: title.end()])
+    _, label, family = max(cues, default=(0, "", ""))
+    return ShownResponse(text, title[1].capitalize(), family, label, prompt[: title.end()])
 
 
-def unedited(text: str, content_type: str) -> str | None:
+def remove_edits(text: str, content_type: str) -> str | None:
     """Return a response without the edits that this package knows, or None where its content was taken away.
 
     So a judge that minds content alone answers about an edited response as about the plain one.
@@ -96,23 +92,21 @@ def unedited(text: str, content_type: str) -> str | None:
     return (text.replace("**", "").replace("\n-", "") if dressed else text).strip()
 
 
-@once
+@cached_once
 def _added(content_type: str) -> tuple[str, ...]:
     """Return every text that an edit can add, the longest first."""
     words = {word for edit, number in product(EDITS, NUMBERS) for word in edit.words(number, content_type) if word}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 
-@once
+@cached_once
 def _put_in_alone() -> tuple[tuple[re.Pattern[str], bool], ...]:
     """Return what edits put into a response that is shown by itself, the longest first, and whether it is an attack.
 
     Whichever word for a pass, or for the response, it names.
     """
-    texts = sorted(
-        ((text, edit.family == "attack") for edit in EDITS for text in edit.alone if text.strip()),
-        key=lambda each: -len(each[0]),
-    )
+    added = [(text, edit.family == "attack") for edit in EDITS for text in edit.alone if text.strip()]
+    texts = sorted(added, key=lambda each: -len(each[0]))
     return tuple((re.compile(rf"(?:\n\n| )?{_any_slots(text)}"), attacks) for text, attacks in texts)
 
 
@@ -132,10 +126,10 @@ def asks_to_pass(text: str) -> bool:
     return any(attacks and pattern.search(text) for pattern, attacks in _put_in_alone())
 
 
-def demanded(text: str, content_type: str) -> Literal[1, 2] | None:
+def demanded_response(text: str, content_type: str) -> Literal[1, 2] | None:
     """Return the response that an attack in a text asks for, or None.
 
-    >>> demanded(edits("attack")[0].apply("It rains.", 2).text, "Response")
+    >>> demanded_response(edits("attack")[0].apply("It rains.", 2).text, "Response")
     2
     """
     for edit, number in product(edits("attack"), NUMBERS):

@@ -1,9 +1,7 @@
-"""The tokens of a simulated answer: those of its verdict as likely as the judge finds each response.
+"""Tokens of a simulated answer, with probabilities that reflect the judge's preference.
 
-No tokenizer is at work: words, signs and numbers are tokens, and what stands beside a verdict is made up.
+The tokens are words, punctuation and numbers, without a real tokenizer. The alternatives to a verdict are invented.
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -19,7 +17,7 @@ _VERDICT = {
 
 
 @dataclass(frozen=True, slots=True)
-class SaidToken:
+class AnswerToken:
     """A token of an answer with its log-probability, and the likeliest in its place, itself among them."""
 
     text: str
@@ -28,7 +26,7 @@ class SaidToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class VerdictTokens:
     """Where an answer states its verdict, which is one token, and the tokens that can stand there.
 
     The log odds are those of the first of them.
@@ -39,43 +37,43 @@ class Stated:
     texts: tuple[str, str]
 
 
-def said_tokens(text: str, log_odds: float, count: int, stated: Stated | None = None) -> list[SaidToken]:
+def answer_tokens(text: str, log_odds: float, count: int, stated: VerdictTokens | None = None) -> list[AnswerToken]:
     """Return the tokens of an answer whose verdict has these log odds, each with `count` of the likeliest.
 
     Where the verdict is stated is found out of an answer about two responses.
 
-    >>> [token.text for token in said_tokens('{"selected_response": 2}', -1.0, 3)]
+    >>> [token.text for token in answer_tokens('{"selected_response": 2}', -1.0, 3)]
     ['{"', 'selected_response', '":', ' 2', '}']
     """
     stated = stated or _choice(text)
     if stated is None:
-        return [_plain(found[0], count) for found in _TOKEN.finditer(text)]
+        return [_plain(match[0], count) for match in _TOKEN.finditer(text)]
     before, verdict, after = text[: stated.start], text[stated.start : stated.end], text[stated.end :]
     return [
-        *(_plain(found[0], count) for found in _TOKEN.finditer(before)),
+        *(_plain(match[0], count) for match in _TOKEN.finditer(before)),
         _verdict(verdict, stated.texts, log_odds, count),
-        *(_plain(found[0], count) for found in _TOKEN.finditer(after)),
+        *(_plain(match[0], count) for match in _TOKEN.finditer(after)),
     ]
 
 
-def _choice(text: str) -> Stated | None:
+def _choice(text: str) -> VerdictTokens | None:
     """Return where an answer about two responses states its choice."""
     pattern, texts = _VERDICT["brackets" if text.endswith("]]") else "json"]
     place = pattern.search(text)
-    return Stated(*place.span(), texts) if place else None
+    return VerdictTokens(*place.span(), texts) if place else None
 
 
-def _verdict(text: str, texts: tuple[str, str], log_odds: float, count: int) -> SaidToken:
+def _verdict(text: str, texts: tuple[str, str], log_odds: float, count: int) -> AnswerToken:
     likely = math.log1p(-ELSEWHERE)
     odds = {texts[0]: likely - _softplus(-log_odds), texts[1]: likely - _softplus(log_odds)}
     others = {f" ?{number}": math.log(ELSEWHERE) - number * math.log(2) for number in range(1, count + 1)}
-    return SaidToken(text, odds[text], _likeliest({**odds, **others}, count))
+    return AnswerToken(text, odds[text], _likeliest({**odds, **others}, count))
 
 
-def _plain(text: str, count: int) -> SaidToken:
+def _plain(text: str, count: int) -> AnswerToken:
     left = math.log(-math.expm1(PLAIN))
     others = {f" ?{number}": left - number * math.log(2) for number in range(1, count)}
-    return SaidToken(text, PLAIN, _likeliest({text: PLAIN, **others}, count))
+    return AnswerToken(text, PLAIN, _likeliest({text: PLAIN, **others}, count))
 
 
 def _likeliest(chances: dict[str, float], count: int) -> tuple[tuple[str, float], ...]:

@@ -1,16 +1,19 @@
-"""Files of text: their encoding, and their lines one at a time, so that no file is in memory whole.
+"""Text files: their encoding, and their lines one at a time, to save memory.
 
-A file that is no text of a kind that can be told is a sentence with its line, and how to save it.
+An unknown encoding is an error that names the line and how to save the file.
 """
 
-from __future__ import annotations
-
 import codecs
-from collections.abc import Iterator, Mapping
+import io
+from collections.abc import Generator, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.paths import open_regular
+
+from .size_limits import What, limit, remedy
 
 # By the first bytes: what a file is that has the name of a text, and what to do about it.
 NOT_TEXT: Mapping[bytes, str] = MappingProxyType(
@@ -25,31 +28,35 @@ NOT_TEXT: Mapping[bytes, str] = MappingProxyType(
         b"SQLite format 3": "is a database of SQLite: export the table as CSV",
     }
 )
-LARGEST_TEXT = 2**30  # characters
+LARGEST_TEXT = 2**29  # characters
 LARGEST_CELL = 2**25  # characters of a line or a cell: more is a quote that nobody closed, or a file without lines
 SAVE = 'Save it as UTF-8 text (in Excel "CSV UTF-8"), or convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW'
 
 
 def numbered_lines(
     path: Path, named: str = "", newline: str = "\n", most: int = LARGEST_CELL
-) -> Iterator[tuple[int, str]]:
+) -> Generator[tuple[int, str], None, None]:
     """Yield the lines of a text in UTF-8, or in UTF-16 with its mark, each with its number and its end.
 
     `named` is how messages name the file, `newline` what ends a line, as `open` has it, and `most` how long one
-    may be. Raises JudgeFixturesError naming the file and the line.
+    may be. The file is open until the last line, or until the iterator is closed: `with closing(numbered_lines(...))`.
+    Raises JudgeFixturesError naming the file and the line.
     """
     named = named or str(path)
     encoding = _encoding(path, named)
+    what: What = "file" if most == LARGEST_TEXT else "row"
+    most = limit(what, most)
     try:
-        with path.open(encoding=encoding, newline=newline) as file:
-            for number, line in enumerate(file, 1):
+        with open_regular(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=newline) as text:
+            for number, line in enumerate(iter(partial(text.readline, most + 1), ""), 1):  # no longer line is held
                 if "\0" in line:
                     raise JudgeFixturesError(
                         f"{named}:{number}: there is a NUL character, which no text has: the file is damaged, or is "
                         "UTF-16 without its mark. Save it as UTF-8."
                     )
                 if len(line) > most:
-                    raise JudgeFixturesError(f"{named}:{number}: the line is longer than {most:,} characters.")
+                    said = f"the line is longer than {most:,} characters. {remedy(what, most)}"
+                    raise JudgeFixturesError(f"{named}:{number}: {said}.")
                 yield number, line
     except UnicodeError:
         raise JudgeFixturesError(_undecodable(path, named, encoding)) from None
@@ -57,21 +64,24 @@ def numbered_lines(
         raise JudgeFixturesError(f"{named} cannot be read: {error.strerror}.") from None
 
 
-def whole_text(path: Path, named: str = "") -> str:
+def read_text_file(path: Path, named: str = "") -> str:
     """Return a text, as `numbered_lines` reads it."""
+    most = limit("file", LARGEST_TEXT)
+    if path.is_file() and path.stat().st_size > most:
+        raise JudgeFixturesError(f"{named or path} is larger than {most:,} bytes. {remedy('file', most)}.")
     return "".join(line for _, line in numbered_lines(path, named, most=LARGEST_TEXT))
 
 
 def _encoding(path: Path, named: str) -> str:
     """Return the encoding that a file's first bytes mark; raises JudgeFixturesError for what is no text."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(16)
     except OSError as error:
         raise JudgeFixturesError(f"{named} cannot be read: {error.strerror}.") from None
-    for magic, said in NOT_TEXT.items():
+    for magic, description in NOT_TEXT.items():
         if start.startswith(magic):
-            raise JudgeFixturesError(f"{named} {said}.")
+            raise JudgeFixturesError(f"{named} {description}.")
     return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 
@@ -79,7 +89,7 @@ def _undecodable(path: Path, named: str, encoding: str) -> str:
     """Return where a file's first byte stands that is not of its encoding."""
     if encoding == "utf-16":
         return f"{named} begins as UTF-16 and is not (it may be cut off). Save it as UTF-8."
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 line.decode()

@@ -1,6 +1,4 @@
-"""A row to a pair or an example, by the columns that the configuration names: the one way to read a user's own data."""
-
-from __future__ import annotations
+"""Mapping of a row to a pair or an example, by the columns of the configuration."""
 
 import hashlib
 import json
@@ -9,15 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from judgefixtures.material.pairs import FIELDS, HIDDEN, TEXT_FIELDS, Example, Pair
-from judgefixtures.sources.beside import Beside
-from judgefixtures.sources.described import Source
-from judgefixtures.sources.parsing import MISSING, Row, lookup
-from judgefixtures.sources.people import Raters, row_labels
-from judgefixtures.sources.values import conversation, further_columns
-from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
-from judgefixtures.words.errors import JudgeFixturesError, choices
-from judgefixtures.words.texts import quote_names
+from judgefixtures.models.pairs import FIELDS, HIDDEN, TEXT_FIELDS, Example, Pair, id_key, id_text
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+from judgefixtures.util.texts import quote_names
+
+from .human_labels import RaterNames, row_labels
+from .label_files import LabelFiles
+from .row_readers import MISSING, DataRow, lookup
+from .source import Source
+from .values import messages_to_text, other_columns
+from .votes import VOTES, PreferenceVotes, row_votes, split_pairs
 
 PREFERENCE = ("chosen", "rejected")
 RESPONSE = "response"  # the one field of an example's text
@@ -29,7 +28,7 @@ SAID = tuple(field for field in FIELDS if field not in TEXT_FIELDS)  # what is r
 
 
 def mapped_pairs(
-    rows: Iterable[Row], source: Source, left_out: Counter[str], *, repeats: bool = False
+    rows: Iterable[DataRow], source: Source, left_out: Counter[str], *, repeats: bool = False
 ) -> Iterator[Pair]:
     """Yield a pair or an example for every row, in their order; what the rules leave out is counted by rule.
 
@@ -40,17 +39,17 @@ def mapped_pairs(
 
 
 def _voted_pairs(
-    rows: Iterable[Row], source: Source, left_out: Counter[str], *, repeats: bool
-) -> Iterator[tuple[Pair, Votes | None]]:
+    rows: Iterable[DataRow], source: Source, left_out: Counter[str], *, repeats: bool
+) -> Iterator[tuple[Pair, PreferenceVotes | None]]:
     """Yield the pair of every row with the votes on it: each row is checked, whether its votes let it in or not."""
-    seen: dict[str, Row] = {}
+    seen: dict[str, DataRow] = {}
     first: tuple[str, bool] | None = None
     columns = source.columns or {}
     unseen = [*columns.items(), *(("labels", column) for column in source.raters)]
     id_column = columns.get("id", "id")
-    beside, raters = None, Raters()
+    beside, raters = None, RaterNames()
     for row in rows:
-        beside = beside or (Beside(source) if source.labels_from is not None else None)
+        beside = beside or (LabelFiles(source) if source.labels_from is not None else None)
         unseen = [(field, column) for field, column in unseen if lookup(row.fields, column) is MISSING]
         has_id = lookup(row.fields, id_column) is not MISSING
         first = first or (row.place, has_id)
@@ -63,12 +62,12 @@ def _voted_pairs(
             continue
         if isinstance(pair, Example):
             raters.check(pair.labels, row)
-        if pair.id in seen:
+        if (name := id_key(pair.id)) in seen:
             if repeats:
                 left_out["repeated rows"] += 1
                 continue
-            raise JudgeFixturesError(_repeated(row, pair, seen[pair.id], made=not has_id))
-        seen[pair.id] = row
+            raise JudgeFixturesError(_repeated(row, pair, seen[name], made=not has_id))
+        seen[name] = row
         yield pair, votes
     if beside is not None:
         beside.check_used(seen)
@@ -79,7 +78,7 @@ def _voted_pairs(
 
 
 def mapped_pair(
-    row: Row, source: Source, *, make_id: bool, beside: Beside | None = None, further: bool = True
+    row: DataRow, source: Source, *, make_id: bool, beside: LabelFiles | None = None, further: bool = True
 ) -> Pair | None:
     """Return the pair or the example that a row holds, or None where its gold value is one to be left out.
 
@@ -94,22 +93,22 @@ def mapped_pair(
         if lookup(row.fields, columns[field]) is MISSING:
             raise JudgeFixturesError(_missing(row, source, field, columns[field]))
     question, first, *second = (
-        shown(lookup(row.fields, columns[field]), columns[field], row.where) for field in (TEXT_FIELDS[0], *responses)
+        judge_text(lookup(row.fields, columns[field]), columns[field], row.where)
+        for field in (TEXT_FIELDS[0], *responses)
     )
-    given = {field: lookup(row.fields, columns[field]) for field in SAID}
-    given = {field: None if value is MISSING else value for field, value in given.items()}
+    given = {field: lookup(row.fields, columns[field], None) for field in SAID}
     content_type = source.content_type or "Response" if given["content_type"] is None else given["content_type"]
     _check_said(row, source, responses)
     gold = 1 if responses == PREFERENCE else _gold(given["gold"], named["gold"], row, source) if second else None
     category, cluster = (
-        None if given[field] is None else identifier(given[field], named[field], row.where)
+        None if given[field] is None else parse_id(given[field], named[field], row.where)
         for field in ("category", "cluster")
     )
-    name = "" if make_id else identifier(given["id"], named["id"], row.where)
-    content_type = text(content_type, columns["content_type"], row.where)
+    name = "" if make_id else parse_id(given["id"], named["id"], row.where)
+    content_type = require_text(content_type, columns["content_type"], row.where)
     if gold == 0:
         return None
-    more = further_columns(row.fields, _read_columns(source)) if further and not source.is_built_in else {}
+    more = other_columns(row.fields, _read_columns(source)) if further and not source.is_built_in else {}
     if second:
         pair = Pair(name, question, first, second[0], gold, category, content_type, cluster, more)
         return replace(pair, id=text_id(pair)) if make_id else pair
@@ -119,7 +118,7 @@ def mapped_pair(
     return Example(example.id, question, first, "", None, category, content_type, cluster, more, label, labels)
 
 
-def _responses(row: Row, source: Source) -> tuple[str, ...]:
+def _responses(row: DataRow, source: Source) -> tuple[str, ...]:
     """Return the fields that a row's responses are: those that are mapped, else those that it has.
 
     Raises JudgeFixturesError where it has one response and two, and nothing says which count.
@@ -134,16 +133,16 @@ def _responses(row: Row, source: Source) -> tuple[str, ...]:
         return two or TEXT_FIELDS[1:]
     if not two:
         return (RESPONSE,)
-    found = [field for field in two if field in row.fields]
+    present = [field for field in two if field in row.fields]
     raise row.mistake(
-        f"the row has {RESPONSE!r}, which is of an example, and {quote_names(found)}, which "
-        f"{'are' if len(found) > 1 else 'is'} of a pair. Name what is to be judged: columns = "
+        f"the row has {RESPONSE!r}, which is of an example, and {quote_names(present)}, which "
+        f"{'are' if len(present) > 1 else 'is'} of a pair. Name what is to be judged: columns = "
         f"{{{RESPONSE} = {_quoted(RESPONSE)}}} or columns = "
         f"{{{', '.join(f'{field} = {_quoted(field)}' for field in two)}}} in {source.table}."
     )
 
 
-def _check_said(row: Row, source: Source, responses: tuple[str, ...]) -> None:
+def _check_said(row: DataRow, source: Source, responses: tuple[str, ...]) -> None:
     """Raise JudgeFixturesError where the table says of examples what holds for pairs alone, or the other way round."""
     columns, is_example = source.columns or {}, responses == (RESPONSE,)
     keys = [f"columns.{field}" for field in (OF_PAIRS if is_example else OF_EXAMPLES) if field in columns]
@@ -179,7 +178,7 @@ def text_id(pair: Pair) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def text(value: Any, field: str, where: str) -> str:
+def require_text(value: Any, field: str, where: str) -> str:
     """Return a text that is not empty; raises JudgeFixturesError for any other value."""
     if not isinstance(value, str) or not value.strip():
         raise JudgeFixturesError(f"{where}: field {field!r} must be a text that is not empty, got {value!r}.")
@@ -192,20 +191,21 @@ def text(value: Any, field: str, where: str) -> str:
     return value
 
 
-def shown(value: Any, field: str, where: str) -> str:
+def judge_text(value: Any, field: str, where: str) -> str:
     """Return what a judge is shown of a field: a text that is not empty, or messages as a conversation."""
-    told = conversation(value)
-    return text(value if told is None else told, field, where)
+    conversation_text = messages_to_text(value)
+    return require_text(value if conversation_text is None else conversation_text, field, where)
 
 
-def identifier(value: Any, field: str, where: str) -> str:
-    """Return a text or a whole number as text; raises JudgeFixturesError for any other value."""
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+def parse_id(value: Any, field: str, where: str) -> str:
+    """Return a text or a whole number, 1.0 too, as text; raises JudgeFixturesError for any other value."""
+    name = id_text(value)
+    if not isinstance(name, str) or not name.strip():
         raise JudgeFixturesError(f"{where}: {field} must be a text or a whole number, got {value!r}.")
-    return text(str(value), field, where)
+    return require_text(name, field, where)
 
 
-def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] | None:
+def _gold(value: Any, field: str, row: DataRow, source: Source) -> Literal[0, 1, 2] | None:
     """Return the better response, 0 for a value that the configuration leaves out, None for no value."""
     if value is None:
         return None
@@ -214,9 +214,8 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         key = str(value).lower() if isinstance(value, bool) else str(whole)
         if key not in source.gold_values:
-            raise row.mistake(
-                f"{field} is {value!r}, which gold_values does not map: {choices(key, source.gold_values)}."
-            )
+            known = accepted_values(key, source.gold_values)
+            raise row.mistake(f"{field} is {value!r}, which gold_values does not map: {known}.")
         return source.gold_values[key]  # type: ignore[return-value]
     if row.textual and value in ("1", "2", "1.0", "2.0"):  # with a point of a column in which one is missing
         value = int(float(value))
@@ -225,7 +224,7 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
     return 1 if value == 1 else 2
 
 
-def _missing(row: Row, source: Source, field: str, column: str) -> str:
+def _missing(row: DataRow, source: Source, field: str, column: str) -> str:
     lacking = f"field {column!r}"
     remedy = f"the right one with {_as_columns(field)} in {source.table}"
     if field in TEXT_FIELDS[1:] and _has_no_response(row, source):
@@ -234,7 +233,7 @@ def _missing(row: Row, source: Source, field: str, column: str) -> str:
         remedy = f"its column in {source.table}: {one} for examples, which have one response each, or {two} for pairs"
     has = ", ".join(map(repr, row.fields)) or "no field"
     message = f"{row.where}: {lacking} is missing; the row has {has}. Name {remedy}."
-    return f"{message} {hint}" if (hint := ids_only(row.fields)) else message
+    return f"{message} {hint}" if (hint := litbench_ids_note(row.fields)) else message
 
 
 def _as_columns(*fields: str) -> str:
@@ -243,13 +242,13 @@ def _as_columns(*fields: str) -> str:
     return f"`columns = {{{mapped}}}`"
 
 
-def _has_no_response(row: Row, source: Source) -> bool:
+def _has_no_response(row: DataRow, source: Source) -> bool:
     """Tell whether nothing says which columns are responses, so that one of each row may be meant as well as two."""
     fields = (RESPONSE, *TEXT_FIELDS[1:], *PREFERENCE)
     return not any(field in row.fields or field in (source.columns or {}) for field in fields)
 
 
-def ids_only(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
+def litbench_ids_note(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
     """Return what is to be said of rows that hold nothing but the ids of LitBench's test set; else an empty text."""
     if {"chosen_comment_id", "rejected_comment_id"} <= set(columns) and "chosen_story" not in columns:
         return (
@@ -260,7 +259,7 @@ def ids_only(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
     return ""
 
 
-def _repeated(row: Row, pair: Pair, before: Row, *, made: bool) -> str:
+def _repeated(row: DataRow, pair: Pair, before: DataRow, *, made: bool) -> str:
     in_one_file = row.where.rpartition(":")[0] == before.where.rpartition(":")[0]
     place = before.place if in_one_file else before.where.partition(": ")[2]
     if made:

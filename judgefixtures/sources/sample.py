@@ -1,49 +1,31 @@
-"""The sample: the pairs of a source, chosen and ordered by the seed, with an account of what was left out and why."""
-
-from __future__ import annotations
+"""Sample of a source: pairs selected and ordered by the seed, with counts of the excluded rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from judgefixtures.material.pairs import (
-    Example,
-    Pair,
-    balanced,
-    independent,
-    is_of_examples,
-    length_balanced,
-    one_per_question,
-    sampled,
-    sharing_a_question,
-)
-from judgefixtures.numbers.statistics import several
-from judgefixtures.sources.described import BUILT_IN_SOURCES, Source
-from judgefixtures.sources.mapping import mapped_pairs
-from judgefixtures.sources.named import NAMED, known_rows
-from judgefixtures.sources.parsing import Rows, hub_rows, json_lines, local_rows
-from judgefixtures.sources.schemas import least_ratio
-from judgefixtures.words.errors import JudgeFixturesError, choices
-from judgefixtures.words.texts import join_names
+from judgefixtures.models import pairs as pair_sets
+from judgefixtures.models.pairs import Example, Pair
+from judgefixtures.statistics import pluralize
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+from judgefixtures.util.patterns import load_table
+from judgefixtures.util.texts import join_names
+
+from .known_sources import NAMED, known_rows
+from .mapping import mapped_pairs
+from .row_readers import SourceRows, hub_rows, json_lines, local_rows
+from .schemas import min_vote_ratio
+from .source import BUILT_IN_SOURCES, Source
 
 SHOWN_CATEGORIES = 20
 SHOWN_IDS = 3  # where there may be many
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
-APPLIES: Mapping[str, tuple[str, ...]] = {
-    "columns": ("file", "hub", "export"),
-    "gold_values": ("file", "hub", "export"),
-    "label_values": ("file", "hub", "export"),
-    "labels_from": ("file", "export"),
-    "max_margin": ("file", "hub", "export"),
-    "rows": ("file",),
-    "revision": ("hub", "named on the hub"),
-    "config": ("hub",),
-    "split": ("file", "hub", "named on the hub", "named copy"),
-}
+APPLIES: Mapping[str, Sequence[str]] = load_table("applies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +59,41 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
     >>> dict(load_sample(Source("house-qa")).left_out)
     {}
     """
-    check(source)
+    check_source(source)
     left_out: Counter[str] = Counter()
-    rows, found = _read_rows(source, left_out)
+    rows, read = _read_rows(source, left_out)
     one = source.one_per_question
-    if _many_per_question(source) if one is None else one:
-        found, others = one_per_question(found, seed)
-        left_out["further pairs of a question"] += others
-    pairs = _distinct(found, left_out) if source.origin in NAMED else tuple(found)
+    with closing(rows):
+        if _many_per_question(source) if one is None else one:
+            read, others = pair_sets.one_per_question(read, seed)
+            left_out["further pairs of a question"] += others
+        pairs = _distinct(read, left_out) if source.origin in NAMED else tuple(read)
     if not pairs:
         raise JudgeFixturesError(_no_pairs(source, left_out))
     if source.balance_length:
         if all(pair.gold is None for pair in pairs):
             raise source.mistake("balance_length = true, but no pair has gold: leave it out.")
-        pairs, surplus = length_balanced(pairs, seed)
+        pairs, surplus = pair_sets.balance_length(pairs, seed)
         left_out["pairs for the balance of lengths"] += surplus
         if not pairs:
             raise JudgeFixturesError(_no_pairs(source, left_out))
-    pairs = sampled(pairs, seed)
+    pairs = pair_sets.sample_order(pairs, seed)
     if source.balance_positions:
-        pairs = balanced(pairs, seed)
+        pairs = pair_sets.balance_gold_position(pairs, seed)
     counts = {rule: count for rule, count in sorted(left_out.items()) if count}
-    return Sample(pairs, MappingProxyType(counts), rows.revision, licence(source))
+    return Sample(pairs, MappingProxyType(counts), rows.revision, source_licence(source))
 
 
 def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
     """Return the pairs of a JSON-lines file in file order; raises JudgeFixturesError naming the line."""
-    pairs = tuple(mapped_pairs(json_lines(path, source), replace(source, path=path), Counter()))
+    with closing(json_lines(path, source)) as rows:
+        pairs = tuple(mapped_pairs(rows, replace(source, path=path), Counter()))
     if not pairs:
         raise source.mistake(f"{path} holds no pairs: one JSON object per line.")
     return pairs
 
 
-def licence(source: Source) -> str | None:
+def source_licence(source: Source) -> str | None:
     """Return the user's note on the licence, or what is known of that of a known source."""
     known = NAMED.get(source.origin)
     return source.licence or (known.licence if known else None)
@@ -123,7 +107,7 @@ def hub_id(source: Source) -> str | None:
     return known.hub if known else source.origin or None
 
 
-def check(source: Source) -> None:
+def check_source(source: Source) -> None:
     """Raise JudgeFixturesError for a source that there is none of, and for a key that does not apply to it."""
     kind = _kind(source)
     for key, kinds in APPLIES.items():
@@ -145,7 +129,7 @@ def _check_ratios(source: Source) -> None:
                 f"{key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
                 "where upvotes say which response is better. Remove it."
             )
-    least, most = least_ratio(source), source.max_ratio
+    least, most = min_vote_ratio(source), source.max_ratio
     if most is not None and least > most:
         default = " (its default)" if source.min_ratio is None else ""
         raise source.mistake(
@@ -154,22 +138,22 @@ def _check_ratios(source: Source) -> None:
         )
 
 
-def describe(
+def describe_sample(
     name: str, pairs: Sequence[Pair], sample: Sample, source: Source, seed: int, *, available: int, frozen: str = ""
 ) -> list[str]:
     """Return lines for a terminal that describe the sample of a run: what, from where, how balanced, what is missing.
 
-    >>> for line in describe("mine", load_pairs(Source("house-qa"))[:10], Sample(()), Source("house-qa"), 0,
+    >>> for line in describe_sample("mine", load_pairs(Source("house-qa"))[:10], Sample(()), Source("house-qa"), 0,
     ...                      available=100)[:2]:
     ...     print(line)
     mine: 10 of 100 pairs, seed 0, from house-qa
       gold: first response 5, second 5; the better response is the longer one in 6 of 10
     """
-    hub, note = hub_id(source), sample.licence or licence(source)
+    hub, note = hub_id(source), sample.licence or source_licence(source)
     origin = hub or (str(source.path) if source.path else source.origin)
     examples = [pair for pair in pairs if isinstance(pair, Example)]
     what = "examples" if examples else "pairs"
-    said = [
+    parts = [
         f"{name}: {len(pairs)} of {available} {what}",
         f"seed {seed}",
         f"from {origin}" + (f" ({source.origin})" if source.origin not in (origin, "") else ""),
@@ -178,7 +162,7 @@ def describe(
         f"licence: {note}" if note else "",
         frozen,
     ]
-    lines = [", ".join(filter(None, said))]
+    lines = [", ".join(filter(None, parts))]
     golds = Counter(pair.gold for pair in pairs)
     if golds[1] or golds[2]:
         unlabelled = f", none {golds[None]}" if golds[None] else ""
@@ -195,11 +179,11 @@ def describe(
         counts = (f"{key} {count}" for key, count in sorted(categories.items()))
         lines.append(f"  categories: {join_names(counts, ', ', most=SHOWN_CATEGORIES)}")
     if sample.left_out:
-        lines.append(f"  left out: {accounted(sample.left_out)}")
-    if (clusters := independent(pairs)) < len(pairs):
-        related = f"{len(pairs)} in {several(clusters, 'cluster')}"
+        lines.append(f"  left out: {left_out_counts(sample.left_out)}")
+    if (clusters := pair_sets.count_independent(pairs)) < len(pairs):
+        related = f"{len(pairs)} in {pluralize(clusters, 'cluster')}"
         lines.append(f"  related {what}: {related}, which are what intervals and gates count")
-    if sharing := sharing_a_question(pairs):
+    if sharing := pair_sets.sharing_a_question(pairs):
         lines.append(
             f"  {sharing} {what} share a question with another one: intervals are too narrow for them "
             "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
@@ -207,30 +191,31 @@ def describe(
     return lines
 
 
-def accounted(left_out: Mapping[str, int]) -> str:
+def left_out_counts(left_out: Mapping[str, int]) -> str:
     """Return what was left out, by rule.
 
-    >>> accounted({"ties": 3, "further pairs of a question": 10})
+    >>> left_out_counts({"ties": 3, "further pairs of a question": 10})
     '10 further pairs of a question, 3 ties'
     """
     return ", ".join(f"{count} {rule}" for rule, count in sorted(left_out.items()))
 
 
-def identical(dataset: str, pairs: Sequence[Pair]) -> str:
+def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
     """Return which pairs show the same response twice, in a sentence; empty where none does.
 
-    >>> identical("own", [Pair("a", "Why?", "Because.", "Because."), Pair("b", "Why?", "Because.", "It is so.")])[:48]
+    >>> some = [Pair("a", "Why?", "Because.", "Because."), Pair("b", "Why?", "Because.", "It is so.")]
+    >>> identical_responses_note("own", some)[:48]
     'own: 1 of 2 pairs have two identical responses ('
     """
     same = [pair for pair in pairs if pair.response_1 == pair.response_2]
-    if not same or is_of_examples(pairs):
+    if not same or pair_sets.are_examples(pairs):
         return ""
     ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
     golden = sum(pair.gold is not None for pair in same)
     also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
     return (
-        f"{dataset}: {len(same)} of {several(len(pairs), 'pair')} have two identical responses ({ids}): nothing can be "
-        f"better there{also}, and what is chosen is chance or habit. They stay asked about and count"
+        f"{dataset}: {len(same)} of {pluralize(len(pairs), 'pair')} have two identical responses ({ids}): nothing can "
+        f"be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
     )
 
 
@@ -256,13 +241,13 @@ def _kind(source: Source) -> str:
     if "/" not in origin:
         raise source.mistake(
             f"there is no built-in source {origin!r}; "
-            f"{choices(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a dataset "
-            "on the hub (owner/name)."
+            f"{accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a "
+            "dataset on the hub (owner/name)."
         )
     return "hub"
 
 
-def _read_rows(source: Source, left_out: Counter[str]) -> tuple[Rows, Iterable[Pair]]:
+def _read_rows(source: Source, left_out: Counter[str]) -> tuple[SourceRows, Iterable[Pair]]:
     """Return the rows of a source, and the pairs that they become as they are read."""
     if source.origin in NAMED:
         known = NAMED[source.origin]
@@ -309,7 +294,7 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
     return (
         f"dataset {source.name!r}: no pair of {where} is left; left out: "
-        f"{accounted({rule: count for rule, count in left_out.items() if count})}. Loosen a rule."
+        f"{left_out_counts({rule: count for rule, count in left_out.items() if count})}. Loosen a rule."
     )
 
 

@@ -1,9 +1,7 @@
-"""The known sources that are tables of columns: named.toml, read and checked, and a row of one made a pair.
+"""Schemas of known sources, read from known_sources.toml and checked, and the conversion of their rows.
 
-What every known source needs of a row is here too: a number, the objects in a column, a pair whose texts are whole.
+It also holds helpers for all known sources: numbers, nested objects, and pairs with complete texts.
 """
-
-from __future__ import annotations
 
 import tomllib
 from collections import Counter
@@ -13,14 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from judgefixtures.material.pairs import Pair
-from judgefixtures.sources.described import Source
-from judgefixtures.sources.mapping import identifier, text, text_id
-from judgefixtures.sources.parsing import Row
-from judgefixtures.words.errors import JudgeFixturesError, choices
-from judgefixtures.words.texts import quote_names
+from judgefixtures.models.pairs import Pair
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+from judgefixtures.util.texts import quote_names
 
-TABLES = Path(__file__).with_name("named.toml")
+from .mapping import parse_id, require_text, text_id
+from .row_readers import DataRow
+from .source import Source
+
+TABLES = Path(__file__).with_name("known_sources.toml")
 MIN_RATIO = 2.0
 DELETED = ("[deleted]", "[removed]")
 """What stands on Reddit where a text was."""
@@ -29,8 +28,8 @@ Texts = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """What the rows of a source look like: named.toml says what each key means."""
+class SourceSchema:
+    """What the rows of a source look like: known_sources.toml says what each key means."""
 
     columns: tuple[str, ...]
     texts: Texts
@@ -49,7 +48,7 @@ class Table:
     ratio: str | None = None
     votes: tuple[str, ...] = ()
 
-    def pairs(self, rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
+    def pairs(self, rows: Iterable[DataRow], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
         """Yield the pair of every row, in their order; what the rules leave out is counted by rule."""
         for row in rows:
             if not self._is_wanted(row):
@@ -61,63 +60,63 @@ class Table:
             elif self._is_decided(row, source, left_out):
                 parts = [row.fields.get(column) for column in self.id]
                 name = "" if any(part is None or part == "" for part in parts) else "-".join(map(str, parts))
-                texts = self._texts(row)
-                yield from whole(name, texts, self._category(row), source, row, left_out, self.content_type, gold)
+                texts, category = self._texts(row), self._category(row)
+                yield from complete_pairs(name, texts, category, source, row, left_out, self.content_type, gold)
 
-    def _is_wanted(self, row: Row) -> bool:
+    def _is_wanted(self, row: DataRow) -> bool:
         """Tell whether a row is one of those that the table is about; one without the column is."""
         if not self.only or (value := row.fields.get(self.only["column"])) is None:
             return True
         if "equals" in self.only:
-            return number(value, self.only["column"], row) == float(self.only["equals"])
+            return require_number(value, self.only["column"], row) == float(self.only["equals"])
         return value == "" or str(value).startswith(self.only["begins"])
 
-    def _gold(self, row: Row) -> Literal[0, 1, 2]:
+    def _gold(self, row: DataRow) -> Literal[0, 1, 2]:
         if not self.gold:
             return 1
         column, values = self.gold["column"], self.gold["values"]
         value = row.fields[column]
         key = value
         if all(map(str.isdecimal, values)):
-            found = number(value, column, row)
-            key = str(int(found)) if found.is_integer() else None
+            gold = require_number(value, column, row)
+            key = str(int(gold)) if gold.is_integer() else None
         if not isinstance(key, str) or key not in values:
-            raise unexpected(row, column, value, values)
+            raise unexpected_value_error(row, column, value, values)
         return values[key]  # type: ignore[no-any-return]
 
-    def _is_decided(self, row: Row, source: Source, left_out: Counter[str]) -> bool:
+    def _is_decided(self, row: DataRow, source: Source, left_out: Counter[str]) -> bool:
         """Tell whether the better response is better by a ratio that the source's table asks for; else count it."""
         if self.ratio:
-            return is_within(number(row.fields[self.ratio], self.ratio, row), source, left_out)
+            return is_ratio_allowed(require_number(row.fields[self.ratio], self.ratio, row), source, left_out)
         if any(row.fields.get(column) is None for column in self.votes):
-            asked = source.ratio_keys
-            if not asked:
+            ratio_keys = source.ratio_keys
+            if not ratio_keys:
                 return True
             raise row.mistake(
-                f"{asked[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
-                f"{quote_names(row.fields)}. Leave {' and '.join(asked)} out."
+                f"{ratio_keys[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
+                f"{quote_names(row.fields)}. Leave {' and '.join(ratio_keys)} out."
             )
-        votes = [number(row.fields[column], column, row) for column in self.votes]
-        return not votes or is_decided(votes[0], votes[1], source, left_out)
+        votes = [require_number(row.fields[column], column, row) for column in self.votes]
+        return not votes or has_decided_votes(votes[0], votes[1], source, left_out)
 
-    def _category(self, row: Row) -> str | None:
+    def _category(self, row: DataRow) -> str | None:
         if not self.category:
             return None
         column = self.category["column"]
         value = row.fields[column]
         if "domains" in self.category or "begins" in self.category:
-            return self._category_of(text(value, column, row.where), column, row)
-        return None if value is None else identifier(value, column, row.where)
+            return self._category_of(require_text(value, column, row.where), column, row)
+        return None if value is None else parse_id(value, column, row.where)
 
-    def _category_of(self, value: str, column: str, row: Row) -> str:
+    def _category_of(self, value: str, column: str, row: DataRow) -> str:
         if "begins" in self.category:
             return next((name for start, name in self.category["begins"].items() if value.startswith(start)), value)
         domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
         if value not in domains:
-            raise unexpected(row, column, value, domains)
+            raise unexpected_value_error(row, column, value, domains)
         return str(domains[value])
 
-    def _texts(self, row: Row) -> list[tuple[str, Any]]:
+    def _texts(self, row: DataRow) -> list[tuple[str, Any]]:
         if not self.first_turns:
             return [(column, row.fields[column]) for column in self.texts]
         turns = [_first_turn(row, column) for column in self.texts]
@@ -127,17 +126,17 @@ class Table:
 # --- reading the tables -----------------------------------------------------------------------------------------
 
 
-def read_tables(path: Path = TABLES) -> Mapping[str, Table]:
+def read_tables(path: Path = TABLES) -> Mapping[str, SourceSchema]:
     """Return the tables of a file by name; raises JudgeFixturesError naming the file, the table and the key.
 
     >>> read_tables()["judgebench"].split
     'gpt'
     """
-    found = tomllib.loads(path.read_text(encoding="utf-8"))
-    return MappingProxyType({name: _table(f"{path.name}: [{name}]", table) for name, table in found.items()})
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    return MappingProxyType({name: _table(f"{path.name}: [{name}]", table) for name, table in tables.items()})
 
 
-def _table(where: str, table: Any) -> Table:
+def _table(where: str, table: Any) -> SourceSchema:
     table = {key: _checked(where, key, value, SHAPES) for key, value in _object(where, table).items()}
     if missing := [key for key in ("columns", "texts") if key not in table]:
         raise JudgeFixturesError(f"{where} has no {quote_names(missing)}: add it.")
@@ -150,18 +149,18 @@ def _table(where: str, table: Any) -> Table:
             raise JudgeFixturesError(f"{where} {key} has no {quote_names(lacking)}: add it.")
     if "only" in table and ("equals" in table["only"]) == ("begins" in table["only"]):
         raise JudgeFixturesError(f"{where} only must hold one of equals and begins.")
-    return Table(**table)
+    return SourceSchema(**table)
 
 
 def _checked(where: str, key: str, value: Any, shapes: Mapping[str, Any]) -> Any:
     """Return a value as it is to be kept, frozen; raises JudgeFixturesError for a wrong key or value."""
     if key not in shapes:
-        raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {choices(key, shapes)}.")
+        raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {accepted_values(key, shapes)}.")
     shape = shapes[key]
     if isinstance(shape, Mapping):
         where = f"{where} {key}"
-        found = _object(where, value)
-        return MappingProxyType({name: _checked(where, name, each, shape) for name, each in found.items()})
+        table = _object(where, value)
+        return MappingProxyType({name: _checked(where, name, each, shape) for name, each in table.items()})
     fits, wanted = shape
     if not fits(value):
         raise JudgeFixturesError(f"{where} {key} = {value!r} is not valid: it must be {wanted}.")
@@ -215,12 +214,12 @@ SHAPES: Mapping[str, Any] = {
 # --- what every known source needs of a row -----------------------------------------------------------------------
 
 
-def whole(
+def complete_pairs(
     name: str,
     texts: Sequence[tuple[str, Any]],
     category: str | None,
     source: Source,
-    row: Row,
+    row: DataRow,
     left_out: Counter[str],
     content_type: str = "Response",
     gold: Literal[1, 2] = 1,
@@ -232,9 +231,9 @@ def whole(
     if any(isinstance(value, str) and value.strip() in DELETED for _, value in texts):
         left_out["pairs with a deleted text"] += 1
         return
-    question, first, second = (text(value, column, row.where) for column, value in texts)
+    question, first, second = (require_text(value, column, row.where) for column, value in texts)
     pair = Pair("", question, first, second, gold, category, source.content_type or content_type)
-    yield replace(pair, id=identifier(name or text_id(pair), "id", row.where))
+    yield replace(pair, id=parse_id(name or text_id(pair), "id", row.where))
 
 
 def is_blank(value: Any) -> bool:
@@ -242,25 +241,25 @@ def is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def least_ratio(source: Source) -> float:
+def min_vote_ratio(source: Source) -> float:
     """Return the least ratio of upvotes that counts as a preference."""
     return MIN_RATIO if source.min_ratio is None else source.min_ratio
 
 
-def is_decided(better: float, worse: float, source: Source, left_out: Counter[str]) -> bool:
+def has_decided_votes(better: float, worse: float, source: Source, left_out: Counter[str]) -> bool:
     """Tell whether upvotes differ by a ratio that the source's table asks for; a pair where they do not is counted.
 
     Fewer than one upvote counts as one, or no ratio makes sense.
     """
     if better > worse:
-        return is_within(better / max(worse, 1), source, left_out)
+        return is_ratio_allowed(better / max(worse, 1), source, left_out)
     left_out["pairs with equal upvotes"] += 1
     return False
 
 
-def is_within(ratio: float, source: Source, left_out: Counter[str]) -> bool:
+def is_ratio_allowed(ratio: float, source: Source, left_out: Counter[str]) -> bool:
     """Tell whether a ratio of upvotes is one that the source's table asks for; a pair where it is not is counted."""
-    least, most = least_ratio(source), source.max_ratio
+    least, most = min_vote_ratio(source), source.max_ratio
     if ratio < least:
         left_out[f"pairs with a ratio of upvotes below {least:g}"] += 1
         return False
@@ -270,7 +269,7 @@ def is_within(ratio: float, source: Source, left_out: Counter[str]) -> bool:
     return False
 
 
-def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, Any]]:
+def column_objects(row: DataRow, column: str, keys: tuple[str, ...]) -> list[Mapping[str, Any]]:
     """Return the objects in a column; a list of dicts and a dict of lists, as `datasets` has them, are the same."""
     held = row.fields[column]
     if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
@@ -280,22 +279,22 @@ def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, A
         held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
-            found = quote_names(each) if isinstance(each, Mapping) else repr(each)
-            raise row.mistake(f"{column} have no {quote_names(missing)}: found {found}; expected {quote_names(keys)}.")
+            named = quote_names(each) if isinstance(each, Mapping) else repr(each)
+            raise row.mistake(f"{column} have no {quote_names(missing)}: found {named}; expected {quote_names(keys)}.")
     if not isinstance(held, list | None):
         raise row.mistake(f"{column} must be a list of objects or an object of lists with {quote_names(keys)}.")
     return held or []
 
 
-def _first_turn(row: Row, column: str) -> tuple[Any, Any]:
+def _first_turn(row: DataRow, column: str) -> tuple[Any, Any]:
     """Return the first question and answer of a conversation."""
-    first = objects(row, column, ("role", "content"))[:2]
+    first = column_objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
         raise row.mistake(f"{column} must begin with a message of the user and one of the assistant, got {roles!r}.")
     return first[0]["content"], first[1]["content"]
 
 
-def number(value: Any, field: str, row: Row) -> float:
+def require_number(value: Any, field: str, row: DataRow) -> float:
     """Return a number, also one of a format without types; raises JudgeFixturesError for any other value."""
     try:
         if isinstance(value, bool):
@@ -305,6 +304,6 @@ def number(value: Any, field: str, row: Row) -> float:
         raise row.mistake(f"{field} must be a number, got {value!r}.") from None
 
 
-def unexpected(row: Row, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
+def unexpected_value_error(row: DataRow, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
     """Return the error of a value that a source is not known to hold."""
-    return row.mistake(f"{field} is {value!r}, which is not known: {choices(str(value), accepted)}.")
+    return row.mistake(f"{field} is {value!r}, which is not known: {accepted_values(str(value), accepted)}.")

@@ -1,6 +1,4 @@
-"""What stands in a row as the text that a judge is shown: a text, a conversation, or any other value as JSON."""
-
-from __future__ import annotations
+"""Conversion of a row's value to text: a string, a conversation, or any other value as JSON."""
 
 import json
 from collections.abc import Mapping, Set
@@ -12,21 +10,21 @@ SPEAKERS: Mapping[str, str] = {"human": "User", "developer": "System", "function
 _as_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
-def as_text(value: Any) -> str:
-    """Return a value as a template shows it: a text as it is, messages as a conversation, all else as JSON.
+def value_to_text(value: Any) -> str:
+    r"""Return a value as a template shows it: a text as it is, messages as a conversation, all else as JSON.
 
-    >>> as_text([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}])
-    'User: Why?\\nAssistant: So.'
-    >>> as_text(["a", 1, True])
+    >>> value_to_text([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}])
+    'User: Why?\nAssistant: So.'
+    >>> value_to_text(["a", 1, True])
     '["a", 1, true]'
     """
     if isinstance(value, str):
         return value
-    told = conversation(value)
-    return _as_json(value) if told is None else told
+    conversation_text = messages_to_text(value)
+    return _as_json(value) if conversation_text is None else conversation_text
 
 
-def conversation(value: Any) -> str | None:
+def messages_to_text(value: Any) -> str | None:
     """Return messages as lines that say who said what; None for a value that is not a list of messages.
 
     A message has a role, and a content: a text, or parts of which each has one. What an assistant called stands behind
@@ -34,12 +32,12 @@ def conversation(value: Any) -> str | None:
     """
     if not isinstance(value, list) or not value or not all(map(_is_message, value)):
         return None
-    return "\n".join(f"{_speaker(message['role'])}: {_said(message)}" for message in value)
+    return "\n".join(f"{_speaker(message['role'])}: {_message_text(message)}" for message in value)
 
 
-def further_columns(fields: Mapping[str, Any], read: Set[str]) -> dict[str, str]:
+def other_columns(fields: Mapping[str, Any], read: Set[str]) -> dict[str, str]:
     """Return what a row says beside the columns that are `read` as a field, as text by the column's name."""
-    return {name: as_text(value) for name, value in fields.items() if value is not None and name not in read}
+    return {name: value_to_text(value) for name, value in fields.items() if value is not None and name not in read}
 
 
 def _is_message(value: Any) -> bool:
@@ -54,7 +52,7 @@ def _speaker(role: str) -> str:
     return SPEAKERS.get(role.lower(), role[:1].upper() + role[1:])
 
 
-def _said(message: Mapping[str, Any]) -> str:
+def _message_text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     parts = [content] if isinstance(content, str) else [_part(part) for part in content or ()]
     calls = message.get("tool_calls") or []

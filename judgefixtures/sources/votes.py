@@ -1,20 +1,18 @@
-"""Votes: how many people preferred which response of a pair, and the pairs on which they split.
+"""Votes: how many people preferred each response of a pair, and pairs with split votes.
 
-Votes decide while a source is read which of its pairs are taken; no pair carries them further. The upvotes of the known
-sources are scores of single responses: schemas.py holds those against `min_ratio` and `max_ratio`.
+Votes only select pairs while a source is read. The upvotes of known sources are scores of single responses: schemas.py
+compares those with `min_ratio` and `max_ratio`.
 """
 
-from __future__ import annotations
-
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.material.pairs import Pair
-from judgefixtures.sources.described import Source
-from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.models.pairs import Pair
+
+from .row_readers import DataRow, cell_value, lookup
+from .source import Source
 
 VOTES = "votes"
 ACCEPTED = (
@@ -24,7 +22,7 @@ ACCEPTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Votes:
+class PreferenceVotes:
     """How many people preferred the first response of a pair, the second one, and neither."""
 
     first: int
@@ -35,13 +33,13 @@ class Votes:
     def margin(self) -> float:
         """The lead of one response as a share of all votes: 0 where both have as many, 1 where one has all.
 
-        >>> Votes(2, 1, tie=2).margin
+        >>> PreferenceVotes(2, 1, tie=2).margin
         0.2
         """
         return abs(self.first - self.second) / (self.first + self.second + self.tie)
 
 
-def row_votes(row: Row, source: Source) -> Votes | None:
+def row_votes(row: DataRow, source: Source) -> PreferenceVotes | None:
     """Return the votes on a row's pair, None where it has none; raises JudgeFixturesError for any other value.
 
     In a user's file a column `votes` holds votes. In a dataset on the hub it may hold anything, and the user cannot
@@ -51,36 +49,35 @@ def row_votes(row: Row, source: Source) -> Votes | None:
     if source.path is None and source.max_margin is None and VOTES not in columns:
         return None
     column = columns.get(VOTES, VOTES)
-    found = lookup(row.fields, column)
-    if found is MISSING or found is None:
+    cell = lookup(row.fields, column, None)
+    if cell is None:
         return None
-    votes = parsed_votes(found)
+    votes = parsed_votes(cell, row.where)
     if votes is None:
-        raise row.mistake(f"field {column!r} must be {ACCEPTED}; got {found!r}.")
+        raise row.mistake(f"field {column!r} must be {ACCEPTED}; got {cell!r}.")
     return votes
 
 
-def parsed_votes(value: Any) -> Votes | None:
+def parsed_votes(value: Any, where: str = "") -> PreferenceVotes | None:
     """Return the votes that an object says, or its JSON text; None for any other value.
 
-    >>> parsed_votes({"1": 3, "2": 2}) == parsed_votes('{"1": 3, "2": 2, "tie": 0}') == Votes(3, 2)
+    >>> parsed_votes({"1": 3, "2": 2}) == parsed_votes('{"1": 3, "2": 2, "tie": 0}') == PreferenceVotes(3, 2)
     True
     """
     if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
+        value = cell_value(value, where)
     if not isinstance(value, Mapping) or not {"1", "2"} <= value.keys() <= {"1", "2", "tie"}:
         return None
     # Where rows of one column differ, formats with types write an absent "tie" as null.
     tie = 0 if value.get("tie") is None else value["tie"]
     counts = [_count(each) for each in (value["1"], value["2"], tie)]
     whole = [count for count in counts if count is not None]
-    return Votes(*whole) if len(whole) == len(counts) and any(whole) else None
+    return PreferenceVotes(*whole) if len(whole) == len(counts) and any(whole) else None
 
 
-def split_pairs(voted: Iterable[tuple[Pair, Votes | None]], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
+def split_pairs(
+    voted: Iterable[tuple[Pair, PreferenceVotes | None]], source: Source, left_out: Counter[str]
+) -> Iterator[Pair]:
     """Yield the pairs whose margin of votes is at most `max_margin`, all of them without it; the others are counted.
 
     Raises JudgeFixturesError after the last pair where `max_margin` is set and none of them has votes.

@@ -1,23 +1,16 @@
-"""Swapping the judge: candidate against baseline on the same pairs, and one decision.
+"""Swap: compare a candidate with a baseline on the same pairs, and make one decision.
 
-`decide_swap` decides on plain data: verdicts per cell (a contrast on a dataset) and how right both judges are.
-`decide_looks` does so while they are being recorded, at the looks of `[swap] looks`.
+`decide_swap` works on plain data: verdicts per cell (a contrast on a dataset) and accuracy of both judges.
+`decide_looks` decides during recording, at the looks of `[swap] looks`.
 """
 
-from judgefixtures.swap.cells import SwapAccuracy, SwapCell
-from judgefixtures.swap.components import Component, SwapDecision, SwapStatus
-from judgefixtures.swap.decision import decide_swap, guards
-from judgefixtures.swap.looks import decide_looks
-from judgefixtures.swap.margins import guard_margin
+from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
 
-__all__ = [
-    "Component",
-    "SwapAccuracy",
-    "SwapCell",
-    "SwapDecision",
-    "SwapStatus",
-    "decide_looks",
-    "decide_swap",
-    "guard_margin",
-    "guards",
-]
+from .cells import SwapAccuracy as SwapAccuracy
+from .cells import SwapContrast as SwapContrast
+from .components import Component as Component
+from .components import SwapDecision as SwapDecision
+from .decision import decide_swap as decide_swap
+from .decision import guards as guards
+from .looks import decide_looks as decide_looks
+from .margins import guard_margin as guard_margin

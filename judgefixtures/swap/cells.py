@@ -1,15 +1,17 @@
-"""What a swap is decided on: verdicts of candidate and baseline on the same pairs, as plain data, and how they moved.
+"""Cells of a swap: verdicts of candidate and baseline on the same pairs, and how they changed.
 
-A cell is one contrast on one dataset. Nothing is tested here.
+A cell is one contrast on one dataset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from judgefixtures.material.pairs import LABELS
+from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.swap_rows import CellKind
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 Verdict = Literal[0, 1, 2] | None  # 0: a tie
 Arms = tuple[Verdict, Verdict]  # in arm x, in arm y
-CellKind = Literal["cue", "order", "edit"]
 PairKey = tuple[str, str]  # dataset and id: another dataset may have a pair of the same id
 Flips = float | Mapping[str, float] | None  # how often the baseline's repeats differ, at all or by dataset
 Clusters = Mapping[PairKey, Hashable] | None  # the cluster of each related pair
@@ -30,16 +31,15 @@ HALVES: dict[Verdict, int] = {1: 2, 0: 1, 2: 0}  # of the outcome that came abou
 MOVES: dict[Arms, int | None] = {
     (x, y): None if x is None or y is None else HALVES[x] - HALVES[y] for x in (1, 2, 0, None) for y in (1, 2, 0, None)
 }
+BOTH = ("candidate", "baseline")
 # The fields of a cell that have something for each of its pairs; the last two may be empty.
-PER_PAIR = (
-    *("pairs", "candidate", "baseline", "candidate_admits"),
-    *("baseline_admits", "candidate_unread", "baseline_unread"),
-)
+PER_PAIR = ("pairs", *BOTH, *(f"{judge}_{what}" for what in ("admits", "unread") for judge in BOTH))
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+Part = TypeVar("Part", "SwapContrast", "SwapAccuracy")
 
 
 @dataclass(frozen=True, slots=True)
-class SwapCell:
+class SwapContrast:
     """A contrast on a dataset, asked of both judges: everything per pair, in the order of `pairs` (their ids).
 
     `candidate` and `baseline` hold the verdicts in arm x and arm y: 1, 2, 0 for a tie that counts half, or None for an
@@ -50,7 +50,7 @@ class SwapCell:
     where there are none: pairs with a justification that could not be read, and none that was read and cites the cue.
     Raises ValueError, naming the cell, for lengths that differ, a pair that comes twice, and other verdicts or kinds.
 
-    >>> SwapCell("recency", "recency-new-old", "qa", ["a"], [(1, 2)], [(1, 1)], [False], [False]).id
+    >>> SwapContrast("recency", "recency-new-old", "qa", ["a"], [(1, 2)], [(1, 1)], [False], [False]).id
     'recency-new-old on qa'
     """
 
@@ -67,7 +67,7 @@ class SwapCell:
     baseline_unread: Sequence[bool] = ()
 
     def __post_init__(self) -> None:
-        for judge in ("candidate", "baseline"):  # rows of an array are as good as tuples
+        for judge in BOTH:  # rows of an array are as good as tuples
             object.__setattr__(self, judge, tuple(map(tuple, getattr(self, judge))))
         for values in PER_PAIR:
             object.__setattr__(self, values, tuple(getattr(self, values)))
@@ -87,24 +87,19 @@ class SwapCell:
         """What the cell is called: contrast and dataset."""
         return f"{self.contrast} on {self.dataset}"
 
-    def first(self, pairs: int) -> SwapCell:
+    def first(self, pairs: int) -> SwapContrast:
         """Return the cell of its first so many pairs."""
         return replace(self, **{name: getattr(self, name)[:pairs] for name in PER_PAIR})
 
-    def at_worst(self) -> tuple[SwapCell, ...]:
+    def at_worst(self) -> tuple[SwapContrast, ...]:
         """Return the cell as what could not be read may be read: with all or nothing of it admitted, and what is worst.
 
         In the first two the one judge hides what it can and the other as little: of pairs that could not be read those
         that moved as most did are silent and the others admit it, or the other way round. In the last two one judge
         admits nothing of them and the other all.
         """
-        ours, theirs = (
-            _extremes(*judge)
-            for judge in (
-                (self.candidate, self.candidate_admits, self.candidate_unread),
-                (self.baseline, self.baseline_admits, self.baseline_unread),
-            )
-        )
+        ours = _extremes(self.candidate, self.candidate_admits, self.candidate_unread)
+        theirs = _extremes(self.baseline, self.baseline_admits, self.baseline_unread)
         return tuple(
             replace(self, candidate_admits=mine, baseline_admits=its, candidate_unread=(), baseline_unread=())
             for mine, its in zip(ours, (theirs[at] for at in (1, 0, 3, 2)), strict=True)
@@ -116,14 +111,10 @@ def _extremes(arms: Sequence[Arms], admits: Sequence[bool], unread: Sequence[boo
     moves = [MOVES[both] or 0 for both in arms]
     net = 1 if sum(moves) >= 0 else -1
     lost = unread or (False,) * len(moves)
-    taken = (
-        [move * net < 0 for move in moves],
-        [move * net > 0 for move in moves],
-        [True] * len(moves),
-        [False] * len(moves),
-    )
+    against, along = [move * net < 0 for move in moves], [move * net > 0 for move in moves]
+    taken = (against, along, [True] * len(moves), [False] * len(moves))
     return tuple(
-        tuple(guess if gone else said for said, gone, guess in zip(admits, lost, guesses, strict=True))
+        tuple(guess if gone else admitted for admitted, gone, guess in zip(admits, lost, guesses, strict=True))
         for guesses in taken
     )
 
@@ -149,7 +140,7 @@ class SwapAccuracy:
     alike: bool = False
 
     def __post_init__(self) -> None:
-        given = ("pairs", "candidate", "baseline", *(() if self.labels is None else ("labels",)))
+        given = ("pairs", *BOTH, *(() if self.labels is None else ("labels",)))
         for values in given:
             object.__setattr__(self, values, tuple(getattr(self, values)))
         _check_lengths(f"accuracy on {self.dataset}", *(getattr(self, values) for values in given))
@@ -163,17 +154,15 @@ class SwapAccuracy:
     def _check_labels(self) -> None:
         if self.labels is None:
             return
-        if unknown := [label for label in self.labels if label not in (*LABELS, None)]:
-            raise ValueError(
-                f"accuracy on {self.dataset}: labels are pass, fail or None, got {min(map(repr, unknown))}"
-            )
+        if others := [label for label in self.labels if label not in (*LABELS, None)]:
+            raise ValueError(f"accuracy on {self.dataset}: labels are pass, fail or None, got {min(map(repr, others))}")
         if halves := {*self.candidate, *self.baseline} - {0, 1}:
             raise ValueError(f"accuracy on {self.dataset}: of an example a judge is right or not, got {min(halves)!r}")
 
     def first(self, pairs: int) -> SwapAccuracy:
         """Return that of its first so many pairs."""
         labels = None if self.labels is None else self.labels[:pairs]
-        firsts = {name: getattr(self, name)[:pairs] for name in ("pairs", "candidate", "baseline")}
+        firsts = {name: getattr(self, name)[:pairs] for name in ("pairs", *BOTH)}
         return replace(self, **firsts, labels=labels)
 
     def labelled(self, label: str) -> int:
@@ -184,6 +173,14 @@ class SwapAccuracy:
     def is_known(self) -> bool:
         """Whether anything is known of which a judge may be right: gold, or a label."""
         return bool(self.pairs) and (self.labels is None or any(self.labels))
+
+
+def without(part: Part, lost: Container[str]) -> Part:
+    """Return a cell, or a dataset's accuracy, without some of its pairs."""
+    kept = [pair not in lost for pair in part.pairs]
+    values = {name: getattr(part, name, None) for name in (*PER_PAIR, "labels")}
+    lists: dict[str, Any] = {name: tuple(compress(each, kept)) for name, each in values.items() if each}
+    return replace(part, **lists)
 
 
 def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> None:
@@ -197,7 +194,7 @@ def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> N
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class CountsOfBoth:
     """A whole number per pair of candidate and of baseline: which way each pair moved."""
 
     candidate: Whole
@@ -205,7 +202,7 @@ class Both:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class CellMoves:
     """A cell, read: of its complete pairs (four valid verdicts) how they moved, of all how many verdicts are invalid.
 
     `complete` and `asked` are rows among all pairs of the swap. `shift` is in halves, -2 to 2 per complete pair (odd
@@ -214,12 +211,12 @@ class Moves:
     the candidate's answers.
     """
 
-    cell: SwapCell
+    cell: SwapContrast
     complete: Whole
-    shift: Both
-    unadmitted: Both
+    shift: CountsOfBoth
+    unadmitted: CountsOfBoth
     asked: Whole
-    invalid: Both
+    invalid: CountsOfBoth
     own_rows: Whole
     own: Whole
     own_unadmitted: Whole
@@ -237,39 +234,38 @@ class Moves:
         return max(spoiled) / max(len(self.asked), 1)
 
 
-def read_moves(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
+def read_moves(cell: SwapContrast, rows: dict[PairKey, int]) -> CellMoves:
     """Return how a cell's pairs moved; `rows` numbers all pairs of the swap."""
     import numpy as np
 
-    asked = np.array([rows[cell.dataset, pair] for pair in cell.pairs], dtype=np.int64)
-    moved = [[MOVES[arms] for arms in judge] for judge in (cell.candidate, cell.baseline)]
+    rows_of_pairs = np.array([rows[cell.dataset, pair] for pair in cell.pairs], dtype=np.int64)
+    both = (cell.candidate, cell.baseline)
+    moved = [[MOVES[arms] for arms in judge] for judge in both]
     valid = [np.array([move is not None for move in moves], dtype=bool) for moves in moved]
     shifts = [np.array([move or 0 for move in moves], dtype=np.int64) for moves in moved]
     hidden = [
         shift * (1 - np.array(admits, dtype=bool).astype(np.int64))
         for shift, admits in zip(shifts, (cell.candidate_admits, cell.baseline_admits), strict=True)
     ]
-    invalid = [
-        np.array([arms.count(None) for arms in judge], dtype=np.int64) for judge in (cell.candidate, cell.baseline)
-    ]
+    invalid = [np.array([arms.count(None) for arms in judge], dtype=np.int64) for judge in both]
     complete, own = valid[0] & valid[1], valid[1]
-    return Moves(
+    return CellMoves(
         cell=cell,
-        complete=asked[complete],
-        shift=Both(shifts[0][complete], shifts[1][complete]),
-        unadmitted=Both(hidden[0][complete], hidden[1][complete]),
-        asked=asked,
-        invalid=Both(invalid[0], invalid[1]),
-        own_rows=asked[own],
+        complete=rows_of_pairs[complete],
+        shift=CountsOfBoth(shifts[0][complete], shifts[1][complete]),
+        unadmitted=CountsOfBoth(hidden[0][complete], hidden[1][complete]),
+        asked=rows_of_pairs,
+        invalid=CountsOfBoth(invalid[0], invalid[1]),
+        own_rows=rows_of_pairs[own],
         own=shifts[1][own],
         own_unadmitted=hidden[1][own],
     )
 
 
-def number_pairs(cells: Iterable[SwapCell], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
+def number_pairs(cells: Iterable[SwapContrast], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
     """Return a number for each pair that any of them is about, from 0 on."""
     rows: dict[PairKey, int] = {}
-    parts: list[SwapCell | SwapAccuracy] = [*cells, *accuracies]
+    parts: list[SwapContrast | SwapAccuracy] = [*cells, *accuracies]
     for part in parts:
         for pair in part.pairs:
             rows.setdefault((part.dataset, pair), len(rows))

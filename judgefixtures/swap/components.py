@@ -1,23 +1,13 @@
-"""What a swap comes to: the components that were tested, and the decision over them. Records only."""
-
-from __future__ import annotations
+"""Components of a swap, and the decision over them, as records."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
-from judgefixtures.numbers.estimate import Estimate, Status
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.statistics.estimate import Estimate, Status
 
 Kind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "pass-rate", "tpr", "tnr", "flip-rate", "invalid"]
 Role = Literal["primary", "guard"]
-
-
-class SwapStatus(StrEnum):
-    """What is decided about a candidate as a whole."""
-
-    APPROVE = "APPROVE"
-    REJECT = "REJECT"
-    INCONCLUSIVE = "INCONCLUSIVE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +41,10 @@ class Component:
     of_baseline: Estimate | None = None
 
 
-def faults(kind: str) -> tuple[int, ...]:
+def fault_signs(kind: str) -> tuple[int, ...]:
     """Return the signs of a difference that are a fault.
 
-    >>> faults("abs-vsr"), faults("accuracy"), faults("pass-rate")
+    >>> fault_signs("abs-vsr"), fault_signs("accuracy"), fault_signs("pass-rate")
     ((1,), (-1,), (1, -1))
     """
     if kind == "pass-rate":
@@ -68,7 +58,7 @@ def worse_by(kind: Kind, difference: float) -> float:
     >>> worse_by("accuracy", -0.25), worse_by("pass-rate", -0.25)
     (0.25, 0.25)
     """
-    return max(sign * difference for sign in faults(kind))
+    return max(sign * difference for sign in fault_signs(kind))
 
 
 @dataclass(frozen=True, slots=True)

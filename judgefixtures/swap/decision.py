@@ -1,9 +1,9 @@
-"""The decision on a swap: families decide, single contrasts guard.
+"""Decision on a swap: families decide, and guards check single contrasts.
 
-A family's contrasts are pooled per pair, so that its margin can be tested with few pairs; a single contrast on one
-dataset gets the margin that the number of pairs can carry. APPROVE is an intersection-union: every component has to
-PASS, each at its own level (Berger 1982). REJECT is adjusted for how many tests may reject (Bonferroni, in two halves),
-and names those that Holm's procedure rejects. docs/swap.md says what the rule gives up.
+A family's contrasts are pooled per pair, so that a few pairs suffice for its margin. A single contrast on one dataset
+gets the margin that its number of pairs supports. APPROVE is an intersection-union test: every component must PASS at
+its own level (Berger 1982). REJECT is adjusted for the number of tests that can reject (Bonferroni, in two halves), and
+lists the components that Holm's procedure rejects. docs/swap.md names the limits of the rule.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from operator import itemgetter
 from typing import Any
 
 from judgefixtures.config import SwapTable
-from judgefixtures.material.diction import Wording
-from judgefixtures.numbers.clusters import decides
-from judgefixtures.numbers.elementary import upper_tail, z_quantile
-from judgefixtures.numbers.estimate import Estimate, Status
-from judgefixtures.swap.cells import Clusters, Flips, Moves, SwapAccuracy, SwapCell
-from judgefixtures.swap.components import Component, Kind, Role, SwapDecision, SwapStatus, faults, worse_by
-from judgefixtures.swap.levels import Levels, once
-from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
-from judgefixtures.swap.per_pair import Scores
-from judgefixtures.swap.pooling import RATES, Pool, moved_by
-from judgefixtures.swap.sentences import SHIFTS, approval_lines, component_line, component_title
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.vocabulary import Vocabulary
+from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels
+from judgefixtures.statistics.clusters import can_decide
+from judgefixtures.statistics.elementary import upper_tail, z_quantile
+from judgefixtures.statistics.estimate import Estimate, Status
+
+from .cells import CellMoves, Clusters, Flips, SwapAccuracy, SwapContrast
+from .components import Component, Kind, Role, SwapDecision, fault_signs, worse_by
+from .margins import SampleDemand, guard_margin, pairs_at, pairs_for_equals
+from .per_pair import PairScoreCounts
+from .pooling import RATES, SwapData, shift_sizes
+from .sentences import SHIFTS, approval_text, component_line, component_title
 
 LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
 NEVER_REJECTS: tuple[Kind, ...] = ("invalid",)
 
 
 def decide_swap(
-    cells: Sequence[SwapCell],
+    cells: Sequence[SwapContrast],
     accuracies: Sequence[SwapAccuracy],
     swap: SwapTable,
     *,
@@ -59,12 +61,12 @@ def decide_swap(
     >>> decide_swap([], [right], SwapTable()).status.value
     'APPROVE'
     """
-    return decide_at(once(alpha), cells, accuracies, swap, missing, baseline_flips, clusters)
+    return decide_swap_at_levels(fixed_design_levels(alpha), cells, accuracies, swap, missing, baseline_flips, clusters)
 
 
-def decide_at(
-    levels: Levels,
-    cells: Sequence[SwapCell],
+def decide_swap_at_levels(
+    levels: LookLevels,
+    cells: Sequence[SwapContrast],
     accuracies: Sequence[SwapAccuracy],
     swap: SwapTable,
     missing: Sequence[str] = (),
@@ -75,7 +77,7 @@ def decide_at(
     """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
-    pool = Pool(
+    pool = SwapData(
         tuple(sorted(cells, key=lambda cell: (cell.family, cell.contrast, cell.dataset))),
         tuple(sorted(accuracies, key=lambda accuracy: accuracy.dataset)),
         clusters,
@@ -84,7 +86,7 @@ def decide_at(
 
 
 def guards(
-    part: SwapCell | SwapAccuracy,
+    part: SwapContrast | SwapAccuracy,
     cells: int,
     swap: SwapTable,
     *,
@@ -102,10 +104,10 @@ def guards(
     >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]
     [('accuracy', 0.1, 'PASS')]
     """
-    pool = Pool((part,), (), clusters) if isinstance(part, SwapCell) else Pool((), (part,), clusters)
-    comparison = _Comparison(once(alpha), pool, swap, (), baseline_flips, max(cells, 1))
-    found = comparison.of_cells() if isinstance(part, SwapCell) else comparison.of_accuracy(part)
-    return tuple(each.component for each in found), tuple(pool.not_compared())
+    pool = SwapData((part,), (), clusters) if isinstance(part, SwapContrast) else SwapData((), (part,), clusters)
+    comparison = _Comparison(fixed_design_levels(alpha), pool, swap, (), baseline_flips, max(cells, 1))
+    tested = comparison.of_cells() if isinstance(part, SwapContrast) else comparison.of_accuracy(part)
+    return tuple(each.component for each in tested), tuple(pool.not_compared())
 
 
 def dataset_margin(swap: SwapTable) -> float:
@@ -114,28 +116,31 @@ def dataset_margin(swap: SwapTable) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tested:
+class _TestedComponent:
     """A component, and what the number of pairs is found from."""
 
     component: Component
-    scores: Scores
+    scores: PairScoreCounts
     margin_at: Callable[[int], float]
-    beyond: Scores  # what its FAIL comes of
-    words: Wording
+    beyond: PairScoreCounts  # what its FAIL comes of
+    words: Vocabulary
     hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
-    def failed(self, shown: Mapping[str, Any]) -> _Tested:
+    def failed(self, numbers: Mapping[str, Any]) -> _TestedComponent:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
-        component = replace(self.component, status=Status.FAIL, **shown)
+        component = replace(self.component, status=Status.FAIL, **numbers)
         return replace(self, component=replace(component, message=component_line(component, self.scores, self.words)))
+
+
+Tested = list[_TestedComponent]
 
 
 @dataclass(frozen=True)
 class _Comparison:
     """Everything of one decision: what is tested, at which levels, and what it comes to."""
 
-    levels: Levels
-    pool: Pool
+    levels: LookLevels
+    pool: SwapData
     swap: SwapTable
     missing: tuple[str, ...]
     baseline_flips: Flips
@@ -145,44 +150,43 @@ class _Comparison:
     # --- components ---------------------------------------------------------------------------------------
 
     @cached_property
-    def tested(self) -> tuple[_Tested, ...]:
+    def tested(self) -> tuple[_TestedComponent, ...]:
         """Every component, primaries first."""
         known = self.pool.known
         datasets = map(self.of_dataset, known if len(known) > 1 else ())
         return (*self.of_families(), *self.of_all_pairs(), *self.of_cells(), *datasets, *self.of_rates())
 
-    def of_families(self) -> list[_Tested]:
+    def of_families(self) -> Tested:
         """Return the components of all families."""
-        found = [
+        tested = [
             self.of_family(kind, family, moves)
             for kind in SHIFTS
             for family, moves in self.pool.families().items()
             if kind == "abs-vsr" or moves[0].cell.kind == "cue"
         ]
-        return self.at_worst(found, [each.of_families() for each in self.extremes])
+        return self.at_worst(tested, [each.of_families() for each in self.extremes])
 
-    def of_cells(self) -> list[_Tested]:
+    def of_cells(self) -> Tested:
         """Return the components of all single cells."""
-        found = [
+        tested = [
             self.of_cell(kind, each)
             for kind in SHIFTS
             for each in self.pool.compared
             if kind == "abs-vsr" or each.cell.kind == "cue"
         ]
-        return self.at_worst(found, [each.of_cells() for each in self.extremes])
+        return self.at_worst(tested, [each.of_cells() for each in self.extremes])
 
     @cached_property
     def extremes(self) -> tuple[_Comparison, ...]:
         """The same with what could not be read as it may be read at worst; none where everything was read."""
-        return tuple(
-            replace(self, pool=replace(self.pool, cells=cells), intervals=False) for cells in self.pool.at_worst()
-        )
+        pools = (replace(self.pool, cells=cells) for cells in self.pool.at_worst())
+        return tuple(replace(self, pool=pool, intervals=False) for pool in pools)
 
-    def at_worst(self, found: list[_Tested], extremes: Sequence[list[_Tested]]) -> list[_Tested]:
+    def at_worst(self, tested: Tested, extremes: Sequence[Tested]) -> Tested:
         """Return components that PASS or FAIL only where they do so whatever the reasons say that could not be read."""
-        return [self.hanging(own, others) for own, *others in zip(found, *extremes, strict=True)] if extremes else found
+        return [self.hanging(own, rest) for own, *rest in zip(tested, *extremes, strict=True)] if extremes else tested
 
-    def hanging(self, own: _Tested, others: Sequence[_Tested]) -> _Tested:
+    def hanging(self, own: _TestedComponent, others: Sequence[_TestedComponent]) -> _TestedComponent:
         """Return a component of admission as it is at worst, of a PASS and of a FAIL; any other as it is."""
         if own.component.kind != "unadmitted-shift":
             return own
@@ -195,7 +199,7 @@ class _Comparison:
         message = component_line(replace(component, status=Status.INCONCLUSIVE), own.scores, own.words, hangs=True)
         return replace(own, component=replace(component, status=Status.INCONCLUSIVE, message=message), hangs=True)
 
-    def of_family(self, kind: Kind, family: str, moves: list[Moves]) -> _Tested:
+    def of_family(self, kind: Kind, family: str, moves: list[CellMoves]) -> _TestedComponent:
         """Return the component of a family: every pair's mean over the contrasts in which it is complete."""
         declared = self.pool.declared(kind, moves)
         ours, theirs = (list(each) for each in zip(*(_seen_signs(kind, each) for each in moves), strict=True))
@@ -205,7 +209,7 @@ class _Comparison:
         excess = sum(each.excess for each in moves) / len(moves)
         return self.test(kind, "primary", family, passing, failing, self.margin_of(kind), excess=excess)
 
-    def of_cell(self, kind: Kind, moves: Moves) -> _Tested:
+    def of_cell(self, kind: Kind, moves: CellMoves) -> _TestedComponent:
         """Return the component of a contrast on a dataset: PASS at the guard's margin, FAIL at the family's."""
         cell, pool = moves.cell, self.pool
         siblings = [each for each in pool.compared if each.cell.contrast == cell.contrast]
@@ -213,13 +217,13 @@ class _Comparison:
         passing = pool.pooled(kind, [moves], [ours], [pool.declared(kind, siblings)[cell.contrast]])
         failing, limit = [pool.pooled(kind, [moves], [ours], [theirs])], self.margin_of(kind)
         margin_at, excess = partial(self.guard, kind, cell), moves.excess
-        found = self.test(kind, "guard", cell.id, passing, failing, margin_at(pool.pairs), excess=excess, limit=limit)
-        return replace(found, margin_at=margin_at)
+        tested = self.test(kind, "guard", cell.id, passing, failing, margin_at(pool.pairs), excess=excess, limit=limit)
+        return replace(tested, margin_at=margin_at)
 
-    def of_all_pairs(self) -> list[_Tested]:
+    def of_all_pairs(self) -> Tested:
         """Return accuracy, pass rate, flip rate and invalid verdicts, each over all pairs of all datasets."""
         known, swap = self.pool.known, self.swap
-        tested: list[tuple[Kind, Scores | None, float]] = [
+        tested: list[tuple[Kind, PairScoreCounts | None, float]] = [
             ("accuracy", self.pool.right(known) if known else None, swap.accuracy_margin),
             ("pass-rate", self.pool.passes(), swap.pass_rate_margin),
             ("flip-rate", self.pool.flips(), swap.flip_margin),
@@ -227,7 +231,7 @@ class _Comparison:
         ]
         return [self.test(kind, "primary", "", each, [each], margin) for kind, each, margin in tested if each]
 
-    def of_rates(self) -> list[_Tested]:
+    def of_rates(self) -> Tested:
         """Return TPR and TNR over all labelled examples, each among its own; none of pairs."""
         margin, telling = self.swap.rate_margin, self.pool.telling
         tested = {
@@ -237,13 +241,13 @@ class _Comparison:
         }
         return [self.test(kind, "guard", "", each, [each], margin) for kind, each in tested.items()]
 
-    def of_accuracy(self, accuracy: SwapAccuracy) -> list[_Tested]:
+    def of_accuracy(self, accuracy: SwapAccuracy) -> Tested:
         """Return everything that one dataset alone says of how right the judges are."""
-        found = [self.of_dataset(accuracy)] if accuracy.is_known else []
+        tested = [self.of_dataset(accuracy)] if accuracy.is_known else []
         rate = [each for each in self.of_all_pairs() if each.component.kind == "pass-rate"]
-        return [*found, *rate, *self.of_rates()]
+        return [*tested, *rate, *self.of_rates()]
 
-    def of_dataset(self, accuracy: SwapAccuracy) -> _Tested:
+    def of_dataset(self, accuracy: SwapAccuracy) -> _TestedComponent:
         """Return the component of accuracy on a dataset: how much less often the candidate is right."""
         scores, margin = self.pool.right([accuracy]), dataset_margin(self.swap)
         limit = self.swap.accuracy_margin
@@ -253,18 +257,13 @@ class _Comparison:
         """Return by how much a family may be worse."""
         return self.swap.vsr_margin if kind == "abs-vsr" else self.swap.silent_margin
 
-    def guard(self, kind: Kind, cell: SwapCell, pairs: int) -> float:
+    def guard(self, kind: Kind, cell: SwapContrast, pairs: int) -> float:
         """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
         size = max(round(len(cell.pairs) * pairs / self.pool.pairs), 1)
-        flips = self.baseline_flips
-        return guard_margin(
-            size,
-            self.planned_cells or len(self.pool.cells),
-            self.swap,
-            margin=self.margin_of(kind),
-            baseline_flips=flips.get(cell.dataset) if isinstance(flips, Mapping) else flips,
-            alpha=self.levels.alpha,
-        )
+        flips, margin = self.baseline_flips, self.margin_of(kind)
+        own_flips = flips.get(cell.dataset) if isinstance(flips, Mapping) else flips
+        cells, alpha = self.planned_cells or len(self.pool.cells), self.levels.alpha
+        return guard_margin(size, cells, self.swap, margin=margin, baseline_flips=own_flips, alpha=alpha)
 
     # --- tests --------------------------------------------------------------------------------------------
 
@@ -273,25 +272,24 @@ class _Comparison:
         kind: Kind,
         role: Role,
         name: str,
-        passing: Scores,
-        failing: Sequence[Scores],
+        passing: PairScoreCounts,
+        failing: Sequence[PairScoreCounts],
         margin: float,
         *,
         excess: float = 0.0,
         limit: float | None = None,
-    ) -> _Tested:
+    ) -> _TestedComponent:
         """Return a component: PASS from `passing` against margin - excess, FAIL from the best of `failing` at `limit`.
 
         Without a `limit` that is the margin.
         """
-        limit, ways = margin if limit is None else limit, faults(kind)
+        limit, ways = margin if limit is None else limit, fault_signs(kind)
         z = min(0.0 - worse * passing.z(worse * (margin - excess)) for worse in ways)
-        z_fail, beyond = max(
-            ((worse * scores.z(worse * limit), scores) for scores in failing for worse in ways), key=itemgetter(0)
-        )
+        tests = [(worse * scores.z(worse * limit), scores) for scores in failing for worse in ways]
+        z_fail, beyond = max(tests, key=itemgetter(0))
         p_fail = upper_tail(z_fail)
         status = self.status(z, p_fail)
-        shown = self.shown(kind, beyond if status is Status.FAIL else passing)
+        numbers = self.shown(kind, beyond if status is Status.FAIL else passing)
         component = Component(
             kind=kind,
             role=role,
@@ -304,10 +302,10 @@ class _Comparison:
             message="",
             excess=round(excess, 12),
             fail_margin=limit,
-            **shown,
+            **numbers,
         )
         component = replace(component, message=component_line(component, passing, self.pool.words))
-        return _Tested(component, passing, lambda _: margin, beyond, self.pool.words)
+        return _TestedComponent(component, passing, lambda _: margin, beyond, self.pool.words)
 
     def status(self, z: float, p_fail: float) -> Status:
         """Return the status of a component by its two tests."""
@@ -315,7 +313,7 @@ class _Comparison:
             return Status.PASS
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
-    def shown(self, kind: Kind, scores: Scores) -> Mapping[str, Any]:
+    def shown(self, kind: Kind, scores: PairScoreCounts) -> Mapping[str, Any]:
         """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
 
         Beside it what each judge does by itself, where intervals are asked for.
@@ -335,8 +333,8 @@ class _Comparison:
         guards = [c.margin for c in components if c.role == "guard" and c.kind in SHIFTS]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
-            shown = [self.shown(each.component.kind, each.beyond) for each in rejecting]
-            failed = {each.component: each.failed(of).component for each, of in zip(rejecting, shown, strict=True)}
+            numbers = [self.shown(each.component.kind, each.beyond) for each in rejecting]
+            failed = {each.component: each.failed(of).component for each, of in zip(rejecting, numbers, strict=True)}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
             return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
@@ -345,29 +343,29 @@ class _Comparison:
         if {each.kind for each in components} == {"pass-rate"}:
             not_compared.append("nothing but the pass rate was compared, and it does not tell who is right")
         if components and not open_ones and not not_compared:
-            lines = approval_lines(self.swap, {each.kind for each in components}, self.pool, guard)
+            lines = approval_text(self.swap, {each.kind for each in components}, self.pool, guard)
             return SwapDecision(SwapStatus.APPROVE, (*lines, *self.unknown()), components, guard)
         if not components:
             not_compared.append("nothing was compared")
-        undecided = any(each.hangs or not decides(each.scores.totals) for each in self.tested)
+        undecided = any(each.hangs or not can_decide(each.scores.totals) for each in self.tested)
         needed = self.needed() if open_ones and not not_compared and not undecided else None
         open_ones.sort(key=lambda each: (each.component.role != "primary", each.component.z))
         reasons = [*not_compared, *(each.component.message for each in open_ones), *self.advice(open_ones, needed)]
         return SwapDecision(SwapStatus.INCONCLUSIVE, (*reasons, *self.unknown()), components, guard, needed)
 
-    def rejecting(self) -> list[_Tested]:
+    def rejecting(self) -> Tested:
         """Return what demonstrably is beyond its margin, Holm's procedure in each half; primaries first."""
         may = [each for each in self.tested if each.component.kind not in NEVER_REJECTS]
-        found: list[_Tested] = []
+        rejected: Tested = []
         for role in ("primary", "guard"):
             half = sorted((each for each in may if each.component.role == role), key=lambda each: each.component.p_fail)
             left = self.planned(role)
             for each in half:
                 if each.component.p_fail >= self.levels.reject(left):
                     break
-                found.append(each)
+                rejected.append(each)
                 left -= 1
-        return found
+        return rejected
 
     def planned(self, role: str) -> int:
         """Return how many tests may reject, as planned: what could not be compared counts as well."""
@@ -384,15 +382,15 @@ class _Comparison:
         """Return what cannot be said at all."""
         if not any(self.pool.sizes):
             return []
-        said = []
+        reasons = []
         if not self.pool.cells:
             quantities = f"abs(VSR), unadmitted shift, flip rate and invalid {self.pool.words.said}"
-            said.append(f"no contrasts were compared, and so no cue: {quantities} are unknown")
+            reasons.append(f"no contrasts were compared, and so no cue: {quantities} are unknown")
         if self.pool.golden and not self.pool.known:
-            said.append("accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled")
+            reasons.append("accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled")
         elif not self.pool.accuracies:
-            said.append("accuracy: NOT_APPLICABLE, no pair has gold")
-        return said
+            reasons.append("accuracy: NOT_APPLICABLE, no pair has gold")
+        return reasons
 
     # --- what would settle it -----------------------------------------------------------------------------
 
@@ -400,38 +398,35 @@ class _Comparison:
         """Return with how many pairs per dataset equal judges would be approved in 80%."""
         # Where nobody admits the unadmitted shift is the shift: it is not multiplied in a second time.
         demands = [
-            Demand(
-                each.margin_at, each.scores.deviation, each.scores.n / self.pool.pairs, len(faults(each.component.kind))
-            )
+            SampleDemand(each.margin_at, each.scores.deviation, each.scores.n / self.pool.pairs, len(fault_signs(kind)))
             for each in self.tested
-            if each.component.kind != "unadmitted-shift"
+            if (kind := each.component.kind) != "unadmitted-shift"
         ]
         return pairs_for_equals(demands, self.pool.pairs, z_quantile(1 - self.levels.alpha))
 
-    def advice(self, open_ones: Sequence[_Tested], needed: int | None) -> list[str]:
+    def advice(self, open_ones: Sequence[_TestedComponent], needed: int | None) -> list[str]:
         """Return what more pairs would bring: if the judges are equal, and if they differ as was seen."""
         if needed is None:
             return []
         more, many = "" if needed > self.pool.pairs else ", though not in this run", self.pool.words.many
-        said = [f"if the judges are equal, about {needed} {many} per dataset approve them (80% power){more}"]
+        sentences = [f"if the judges are equal, about {needed} {many} per dataset approve them (80% power){more}"]
         wants = [(self.pairs_as_seen(each), component_title(each.component, each.words)) for each in open_ones]
         settled = [(pairs, title) for pairs, title in wants if pairs is not None]
         if len(settled) == len(wants):
             pairs, title = max(settled, key=itemgetter(0))
-            said.append(f"if the difference stays as seen, about {pairs} {many} per dataset are needed for {title}")
-        return said
+            sentences += [f"if the difference stays as seen, about {pairs} {many} per dataset are needed for {title}"]
+        return sentences
 
-    def pairs_as_seen(self, each: _Tested) -> int | None:
+    def pairs_as_seen(self, each: _TestedComponent) -> int | None:
         component, scores = each.component, each.scores
         difference = worse_by(component.kind, scores.mean)
         margin, z_pass = component.margin - component.excess, z_quantile(1 - self.levels.alpha)
         return pairs_at(difference, margin, scores.deviation, scores.n / self.pool.pairs, z_pass)
 
 
-def _seen_signs(kind: Kind, moves: Moves) -> tuple[int, int]:
+def _seen_signs(kind: Kind, moves: CellMoves) -> tuple[int, int]:
     """Return the directions in which candidate and baseline moved: +1 also where there is none, and for an edit."""
-    both = moved_by(moves, kind)
-    ours, theirs = (
-        1 if moves.cell.kind == "edit" or each.sum() >= 0 else -1 for each in (both.candidate, both.baseline)
-    )
+    both = shift_sizes(moves, kind)
+    edited = moves.cell.kind == "edit"
+    ours, theirs = (1 if edited or each.sum() >= 0 else -1 for each in (both.candidate, both.baseline))
     return ours, theirs

@@ -1,6 +1,4 @@
-"""What sizes can carry: the margin of a single contrast, and the pairs with which equal judges would be approved."""
-
-from __future__ import annotations
+"""Margins of single contrasts, and the pairs with which equal judges would be approved."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -52,7 +50,7 @@ def guard_margin(
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class SampleDemand:
     """What a component asks of the number of pairs: its margin at a size, and a pair's deviation.
 
     `per_pair` is how many of its pairs there are for one pair of a dataset: 2 where two datasets are pooled. `sides`
@@ -65,7 +63,7 @@ class Demand:
     sides: int = 1
 
 
-def pairs_for_equals(demands: Sequence[Demand], present: int, z_pass: float) -> int | None:
+def pairs_for_equals(demands: Sequence[SampleDemand], present: int, z_pass: float) -> int | None:
     """Return with how many pairs per dataset judges without any difference would pass everything in 80%.
 
     Components are taken as independent, which they are not quite: by simulation 65% to 88% pass at that number. None

@@ -1,4 +1,4 @@
-"""Per-pair scores of candidate against baseline, and the one test of their mean."""
+"""Per-pair scores of candidate against baseline, and the test of their mean."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from judgefixtures.numbers.clusters import Totals, decides, score_interval, score_test, share_interval, totals
-from judgefixtures.numbers.estimate import Estimate
+from judgefixtures.statistics.clusters import (
+    ClusterTotals,
+    can_decide,
+    cluster_totals,
+    score_interval,
+    score_test,
+    share_interval,
+)
+from judgefixtures.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
-    from judgefixtures.swap.cells import Whole
+    from .cells import Whole
 
 Labels = Sequence[Hashable] | None  # of the clusters, one per row; None where no two pairs are related
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class PairScoreCounts:
     """Scores of pairs: how many pairs have each, or, where pairs are related, one per pair with its cluster's label.
 
     They lie in [-half_range, half_range], the range that H0 may use: the ends of what was seen, or 1 / sqrt(contrasts)
@@ -29,18 +36,18 @@ class Scores:
     values: Mapping[float, int] | tuple[float, ...]
     half_range: float
     clusters: tuple[Hashable, ...] | None = None
-    sides: Callable[[], tuple[Scores, Scores]] | None = field(default=None, compare=False, repr=False)
+    sides: Callable[[], tuple[PairScoreCounts, PairScoreCounts]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, sums: Sequence[int], parts: Sequence[int], rows: Whole, labels: Labels, contrasts: int = 1) -> Scores:
+    def of(cls, sums: Sequence[int], parts: Sequence[int], rows: Whole, labels: Labels, contrasts: int = 1) -> Self:
         """Return scores sums / parts (whole numbers) of the pairs in these rows, means over so many contrasts."""
-        found = [total / count for total, count in zip(sums, parts, strict=True)]
-        half_range = max(1 / math.sqrt(contrasts), *map(abs, found))
+        means = [total / count for total, count in zip(sums, parts, strict=True)]
+        half_range = max(1 / math.sqrt(contrasts), *map(abs, means))
         if labels is not None:
             clusters = tuple(labels[row] for row in rows.tolist())
             if len(set(clusters)) < len(clusters):
-                return cls(tuple(found), half_range, clusters)
-        return cls(Counter(found), half_range)
+                return cls(tuple(means), half_range, clusters)
+        return cls(Counter(means), half_range)
 
     @property
     def n(self) -> int:
@@ -48,9 +55,9 @@ class Scores:
         return sum(self.values.values()) if isinstance(self.values, Mapping) else len(self.values)
 
     @property
-    def totals(self) -> Totals | None:
+    def totals(self) -> ClusterTotals | None:
         """The scores by cluster, None where no two pairs are related."""
-        return None if isinstance(self.values, Mapping) else totals(self.values, self.clusters)
+        return None if isinstance(self.values, Mapping) else cluster_totals(self.values, self.clusters)
 
     @property
     def mean(self) -> float:
@@ -72,7 +79,7 @@ class Scores:
 
     def z(self, mu0: float) -> float:
         """Return z of the score test that the mean is mu0: above 0 where the mean seen is larger; 0 decides nothing."""
-        if not decides(self.totals):
+        if not can_decide(self.totals):
             return 0.0
         return score_test(self.values, mu0, self.range_for(mu0), self.clusters)
 

@@ -1,4 +1,4 @@
-"""What a swap's scores are pooled from: its cells and accuracies, with all of their pairs numbered."""
+"""Pooling of a swap's cells and accuracies, with all of their pairs numbered."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
-from judgefixtures.material.pairs import LABELS
-from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS
-from judgefixtures.numbers.estimate import bare
-from judgefixtures.swap.cells import Both, Clusters, Moves, PairKey, SwapAccuracy, SwapCell, number_pairs, read_moves
-from judgefixtures.swap.components import Kind
-from judgefixtures.swap.per_pair import Labels, Scores
+from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
+from judgefixtures.statistics.agreement import FEWEST_OF_A_CLASS
+from judgefixtures.statistics.estimate import format_share
+
+from .cells import CellMoves, Clusters, CountsOfBoth, PairKey, SwapAccuracy, SwapContrast, number_pairs, read_moves
+from .components import Kind
+from .per_pair import Labels, PairScoreCounts
 
 if TYPE_CHECKING:
-    from judgefixtures.swap.cells import Whole
+    from .cells import Whole
 
 FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
 MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
@@ -25,15 +26,16 @@ DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the decl
 
 RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
 UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
+ANY_LABEL = (*LABELS, UNLABELLED)
 
-Part = tuple["Whole", Both, int]  # rows, of both judges a whole number for each, and what these are out of
+Part = tuple["Whole", CountsOfBoth, int]  # rows, of both judges a whole number for each, and what these are out of
 
 
 @dataclass(frozen=True)
-class Pool:
+class SwapData:
     """Everything that a swap is decided on, sorted. Raises ValueError for what comes twice, and mixed families."""
 
-    cells: tuple[SwapCell, ...]
+    cells: tuple[SwapContrast, ...]
     accuracies: tuple[SwapAccuracy, ...]
     clusters: Clusters = None
 
@@ -59,17 +61,17 @@ class Pool:
         """The clusters' labels, one per row; None where no two pairs are related."""
         if self.clusters is None:
             return None
-        found = [self.clusters.get(pair) for pair in self.rows]
-        alone = [("", row) if label is None else ("related", label) for row, label in enumerate(found)]
+        own_labels = [self.clusters.get(pair) for pair in self.rows]
+        alone = [("", row) if label is None else ("related", label) for row, label in enumerate(own_labels)]
         return alone if len(set(alone)) < len(alone) else None
 
     @cached_property
-    def moves(self) -> tuple[Moves, ...]:
+    def moves(self) -> tuple[CellMoves, ...]:
         """How the pairs of every cell moved."""
         return tuple(read_moves(cell, self.rows) for cell in self.cells)
 
     @cached_property
-    def compared(self) -> tuple[Moves, ...]:
+    def compared(self) -> tuple[CellMoves, ...]:
         """Those of the cells that say enough."""
         return tuple(moves for moves in self.moves if not _too_few(moves, self.words))
 
@@ -94,7 +96,7 @@ class Pool:
         return any(accuracy.labels is not None for accuracy in self.accuracies)
 
     @property
-    def words(self) -> Wording:
+    def words(self) -> Vocabulary:
         """What is compared, and what is said of it."""
         return OF_EXAMPLES if self.is_graded else OF_PAIRS
 
@@ -118,15 +120,15 @@ class Pool:
         absent = [*missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [(moves.cell.id, _too_few(moves, self.words)) for moves in self.moves if moves.cell.pairs]
-        said = [f"{name}: was not compared: {why}" for name, why in lost if why]
-        said += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
-        said += [
+        reasons = [f"{name}: was not compared: {why}" for name, why in lost if why]
+        reasons += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
+        reasons += [
             f"pass rate, TPR and TNR on {accuracy.dataset}: were not compared: the baseline grades nearly every "
             "response alike, and there is nothing to keep of it"
             for accuracy in self.golden
             if accuracy.alike
         ]
-        return [*(f"{name}: was not compared" for name in sorted(absent)), *said]
+        return [*(f"{name}: was not compared" for name in sorted(absent)), *reasons]
 
     def _few_labels(self) -> Iterable[tuple[str, str]]:
         """Yield what of examples' labels is not compared, because too few have one of the two; and why."""
@@ -138,14 +140,14 @@ class Pool:
                     n = f"only {few}" if counts[label] else "no example is"
                     yield kind.upper(), f"{n} labelled {label}, at least {FEWEST_OF_A_CLASS} are needed"
 
-    def families(self) -> dict[str, list[Moves]]:
+    def families(self) -> dict[str, list[CellMoves]]:
         """Return what was compared by family."""
-        found: dict[str, list[Moves]] = defaultdict(list)
+        moves_by_family: dict[str, list[CellMoves]] = defaultdict(list)
         for moves in self.compared:
-            found[moves.cell.family].append(moves)
-        return found
+            moves_by_family[moves.cell.family].append(moves)
+        return moves_by_family
 
-    def at_worst(self) -> tuple[tuple[SwapCell, ...], ...]:
+    def at_worst(self) -> tuple[tuple[SwapContrast, ...], ...]:
         """Return the cells with what could not be read as it may be read at worst; none where everything was read."""
         if not any(any((*cell.candidate_unread, *cell.baseline_unread)) for cell in self.cells):
             return ()
@@ -153,18 +155,18 @@ class Pool:
 
     # --- directions and scores ----------------------------------------------------------------------------
 
-    def declared(self, kind: Kind, moves: Iterable[Moves]) -> dict[str, int]:
+    def declared(self, kind: Kind, moves: Iterable[CellMoves]) -> dict[str, int]:
         """Return by contrast the direction along which the baseline counts: +1 unless it demonstrably goes the other.
 
         Never the one that is seen: that would flatter a noisy baseline. Whichever it is, the baseline's shift along it
         is at most its absolute shift, so that a PASS stays valid.
         """
-        by_contrast: dict[str, list[Moves]] = defaultdict(list)
+        by_contrast: dict[str, list[CellMoves]] = defaultdict(list)
         for each in moves:
             by_contrast[each.cell.contrast].append(each)
         return {contrast: self._direction(kind, group) for contrast, group in by_contrast.items()}
 
-    def _direction(self, kind: Kind, group: list[Moves]) -> int:
+    def _direction(self, kind: Kind, group: list[CellMoves]) -> int:
         if group[0].cell.kind == "edit":
             return 1
         own = [each.own if kind == "abs-vsr" else each.own_unadmitted for each in group]
@@ -173,18 +175,18 @@ class Pool:
         import numpy as np
 
         moved, rows = np.concatenate(own), np.concatenate([each.own_rows for each in group])
-        z = Scores.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
+        z = PairScoreCounts.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(self, kind: Kind, moves: Sequence[Moves], ours: list[int], theirs: list[int]) -> Scores:
+    def pooled(self, kind: Kind, moves: Sequence[CellMoves], ours: list[int], theirs: list[int]) -> PairScoreCounts:
         """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
-            both = moved_by(each, kind)
-            parts.append((each.complete, Both(s * both.candidate, t * both.baseline), 2))
+            both = shift_sizes(each, kind)
+            parts.append((each.complete, CountsOfBoth(s * both.candidate, t * both.baseline), 2))
         return self.averaged(parts, moves)
 
-    def flips(self) -> Scores | None:
+    def flips(self) -> PairScoreCounts | None:
         """Return per pair how much more often the candidate's verdict flips.
 
         To think less of an edited response is no fault, so that an edit's flips are none of this rate.
@@ -193,18 +195,18 @@ class Pool:
 
         flipping = [each for each in self.compared if each.cell.kind != "edit"]
         parts = [
-            (each.complete, Both(abs(sign(each.shift.candidate)), abs(sign(each.shift.baseline))), 1)
+            (each.complete, CountsOfBoth(abs(sign(each.shift.candidate)), abs(sign(each.shift.baseline))), 1)
             for each in flipping
         ]
         return self.averaged(parts, flipping) if parts else None
 
-    def invalid(self) -> Scores | None:
+    def invalid(self) -> PairScoreCounts | None:
         """Return per pair how many more of the candidate's verdicts are invalid."""
-        asked = [each for each in self.moves if each.cell.pairs]
-        parts = [(each.asked, each.invalid, 2) for each in asked]
-        return self.averaged(parts, asked) if parts else None
+        cells = [each for each in self.moves if each.cell.pairs]
+        parts = [(each.asked, each.invalid, 2) for each in cells]
+        return self.averaged(parts, cells) if parts else None
 
-    def right(self, accuracies: Iterable[SwapAccuracy], among: Sequence[str | None] = (*LABELS, UNLABELLED)) -> Scores:
+    def right(self, accuracies: Iterable[SwapAccuracy], among: Sequence[str | None] = ANY_LABEL) -> PairScoreCounts:
         """Return per pair how much more often the candidate is right, `among` examples with these labels."""
         return self._differences(
             (accuracy.dataset, pair, c, b)
@@ -213,30 +215,28 @@ class Pool:
             if label in among
         )
 
-    def passes(self) -> Scores | None:
+    def passes(self) -> PairScoreCounts | None:
         """Return per example how much more often the candidate passes it; None of pairs."""
+        if not self.telling:
+            return None
         # To be right about what people fail is to fail it.
-        return (
-            self._differences(
-                (accuracy.dataset, pair, *((1 - c, 1 - b) if label == "fail" else (c, b)))
-                for accuracy in self.telling
-                for pair, c, b, label in _each(accuracy)
-            )
-            if self.telling
-            else None
+        return self._differences(
+            (accuracy.dataset, pair, *((1 - c, 1 - b) if label == "fail" else (c, b)))
+            for accuracy in self.telling
+            for pair, c, b, label in _each(accuracy)
         )
 
-    def _differences(self, found: Iterable[tuple[str, str, float, float]]) -> Scores:
+    def _differences(self, values: Iterable[tuple[str, str, float, float]]) -> PairScoreCounts:
         """Return the scores of differences between the judges, by dataset and pair, from what each has in quarters."""
         import numpy as np
 
-        every = list(found)
+        every = list(values)
         rows = np.array([self.rows[dataset, pair] for dataset, pair, *_ in every], dtype=np.int64)
         ours = np.array([round(4 * share) for _, _, share, _ in every], dtype=np.int64)
         theirs = np.array([round(4 * share) for _, _, _, share in every], dtype=np.int64)
-        return self.averaged([(rows, Both(ours, theirs), 4)])
+        return self.averaged([(rows, CountsOfBoth(ours, theirs), 4)])
 
-    def averaged(self, parts: Iterable[Part], moves: Sequence[Moves] = ()) -> Scores:
+    def averaged(self, parts: Iterable[Part], moves: Sequence[CellMoves] = ()) -> PairScoreCounts:
         """Return per pair the mean of its parts, over the contrasts that `moves` are of."""
         import numpy as np
 
@@ -247,9 +247,11 @@ class Pool:
             count[rows] += out_of
         rows = np.flatnonzero(count)
         contrasts = len({each.cell.contrast for each in moves}) or 1
+        if self.is_graded and any(each.cell.kind == "cue" for each in moves):
+            contrasts = 1  # of one response they share arms: what moves the arm of one label moves every mean
 
-        def scores(total: Whole) -> Scores:
-            return Scores.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
+        def scores(total: Whole) -> PairScoreCounts:
+            return PairScoreCounts.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
 
         return replace(scores(ours - theirs), sides=lambda: (scores(ours), scores(theirs)))
 
@@ -260,16 +262,16 @@ def _each(accuracy: SwapAccuracy) -> Iterable[tuple[str, float, float, str | Non
     return zip(accuracy.pairs, accuracy.candidate, accuracy.baseline, labels, strict=True)
 
 
-def moved_by(moves: Moves, kind: Kind) -> Both:
+def shift_sizes(moves: CellMoves, kind: Kind) -> CountsOfBoth:
     """Return how far verdicts moved, or how far without a reason that admits it."""
     return moves.shift if kind == "abs-vsr" else moves.unadmitted
 
 
-def _too_few(moves: Moves, words: Wording) -> str:
+def _too_few(moves: CellMoves, words: Vocabulary) -> str:
     """Return why a cell cannot be compared, or nothing."""
-    n, invalid = len(moves.complete), bare(moves.most_invalid)
+    n, share = len(moves.complete), format_share(moves.most_invalid)
     if n < FEWEST_COMPLETE:
         return f"{n} {words.many} have valid {words.said} of both judges, at least {FEWEST_COMPLETE} are needed"
     if moves.most_invalid > MOST_INVALID:
-        return f"a judge's {words.said} are invalid on {invalid} of the {words.many}, above {bare(MOST_INVALID)}"
+        return f"a judge's {words.said} are invalid on {share} of the {words.many}, above {format_share(MOST_INVALID)}"
     return ""

@@ -17,7 +17,7 @@ from support.hostile import attack
 from support.labels import data_file, examples, started
 from support.project import read_rows
 
-from judgefixtures.page.marks import spelled
+from judgefixtures.report.html.invisible_characters import spell_out_invisible
 from judgefixtures.sources import Source, load_pairs
 
 SOON = 30.0  # seconds for what takes tenths of one, on a machine that has other things to do
@@ -216,7 +216,7 @@ def test_texts_stay_texts(chromium: Any, tmp_path: Path) -> None:
                 assert parts[1].startswith("response\\u0000 (16000 times)")
                 assert parts[1].endswith("end")
             else:
-                assert parts == [spelled(f"{name}{each}") for name, each in named]
+                assert parts == [spell_out_invisible(f"{name}{each}") for name, each in named]
             assert run(chromium, "return document.documentElement.scrollWidth <= innerWidth")
             assert run(chromium, "return document.getElementById('pass').getBoundingClientRect().bottom") <= 900
             names = run(chromium, "return [...document.querySelectorAll('#parts *')].map(e => e.localName).join(' ')")

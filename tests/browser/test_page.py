@@ -18,8 +18,8 @@ from support.benchmarks import benchmark
 from support.hostile import attack, planted
 from support.singles import beside, of_examples
 
-from judgefixtures.page import page
-from judgefixtures.page.marks import spelled
+from judgefixtures.report.html import page
+from judgefixtures.report.html.invisible_characters import spell_out_invisible
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_data_stays_data(chromium: Any, server: Any, tmp_path: Path) -> None:
         run(chromium, "location.hash = arguments[0]; dispatchEvent(new Event('hashchange'))", link)
         run(chromium, "document.querySelectorAll('*').forEach(e => e.dispatchEvent(new MouseEvent('mouseover')))")
     wanted = (report["contrasts"][0]["judge"], report["contrasts"][0]["contrast"])
-    (row,) = [pair for pair in pairs if texts(chromium, "#case h3") == [spelled(pair["pair"])]]
+    (row,) = [pair for pair in pairs if texts(chromium, "#case h3") == [spell_out_invisible(pair["pair"])]]
 
     assert run(chromium, "return window.hit") is None
     assert chromium.get_log("browser") == []
@@ -113,13 +113,15 @@ def test_data_stays_data(chromium: Any, server: Any, tmp_path: Path) -> None:
     alive = "return document.querySelectorAll('img, iframe, object, embed, script:not([type])').length"
     assert run(chromium, alive) == 1  # page.js
     assert run(chromium, "return [...document.querySelectorAll('a')].every(e => e.getAttribute('href')[0] === '#')")
-    assert texts(chromium, "#case .text")[:3] == [spelled(row[key]) for key in ("question", "response_1", "response_2")]
+    assert texts(chromium, "#case .text")[:3] == [
+        spell_out_invisible(row[key]) for key in ("question", "response_1", "response_2")
+    ]
     arms = [each for each in judgments if each["pair"] == row["pair"] and each["judge"] == wanted[0]]
-    reasons = {spelled(each["reason"]) for each in arms}
+    reasons = {spell_out_invisible(each["reason"]) for each in arms}
     assert set(texts(chromium, "#case .pair p.text")[2:]) & reasons
-    assert spelled(wanted[1]) in texts(chromium, "#filters select[name=contrast] option")
-    assert spelled(report["warnings"][0]) in texts(chromium, "main > section li")
-    assert any(spelled(row["category"]) in each for each in texts(chromium, "#case p.none"))
+    assert spell_out_invisible(wanted[1]) in texts(chromium, "#filters select[name=contrast] option")
+    assert spell_out_invisible(report["warnings"][0]) in texts(chromium, "main > section li")
+    assert any(spell_out_invisible(row["category"]) in each for each in texts(chromium, "#case p.none"))
 
 
 def test_the_policy_stops_what_slips_through(chromium: Any, plain: Path, server: Any) -> None:
@@ -170,11 +172,12 @@ def test_a_link_opens_its_example(chromium: Any, tmp_path: Path) -> None:
     opened(chromium, file, f"#{'&'.join(wanted)}")
     ((name, column),) = row["columns"].items()
     assert texts(chromium, "#case .text") == [
-        spelled(each) for each in (row["question"], column, row["response"], *(arm["reason"] for arm in arms))
+        spell_out_invisible(each)
+        for each in (row["question"], column, row["response"], *(arm["reason"] for arm in arms))
     ]
-    assert texts(chromium, "#case summary")[0] == spelled(name)
+    assert texts(chromium, "#case summary")[0] == spell_out_invisible(name)
     assert "label: fail" in texts(chromium, "#case p.none")[0]
-    grades = {None: f"invalid answer: empty{spelled(text)}", 1: "passed it", 2: "failed it"}
+    grades = {None: f"invalid answer: empty{spell_out_invisible(text)}", 1: "passed it", 2: "failed it"}
     assert texts(chromium, "#case p.flag") == [grades[arm["selected_response"]] for arm in arms]
     assert run(chromium, "return window.hit") is None
     assert chromium.get_log("browser") == []

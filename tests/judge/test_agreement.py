@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgefixtures.checks.with_people import AgreementCheck
+from judgefixtures.checks.human_agreement import AgreementCheck
 
 pytestmark = pytest.mark.judge_agreement
 

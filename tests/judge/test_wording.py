@@ -2,11 +2,11 @@
 
 import pytest
 
-from judgefixtures.checks.rewording import RewordingCheck
+from judgefixtures.checks.wording import WordingCheck
 
 pytestmark = pytest.mark.judge_wording
 
 
 def test_wording(judge, pairs, gate):
     """Each of the judge's wordings flips hardly more verdicts than asking the same question again does."""
-    gate.run(RewordingCheck(), judge, pairs)
+    gate.run(WordingCheck(), judge, pairs)

@@ -19,7 +19,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from judgefixtures import Condition, Judge, Judgment, Run
+from judgefixtures import Condition, Judge, Run
+from judgefixtures.models.judgments import Judgment
 
 LISTED = 200  # tokens that the endpoint lists: both verdicts are among them, however sure the judge was
 STATED = re.compile(rb'"selected_response"\s*:\s*"?(?=[12])')

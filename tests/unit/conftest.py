@@ -20,7 +20,7 @@ pytest.register_assert_rewrite("support")
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
 from support.preloaded import read_no_certificates  # noqa: E402
 
-from judgefixtures.words import secrets  # noqa: E402
+from judgefixtures.util import secrets  # noqa: E402
 
 read_no_certificates()
 
@@ -30,7 +30,7 @@ SAMPLED = 10  # of the cases of a test that is `whole`, unless it says otherwise
 @pytest.fixture(autouse=True)
 def _own_secrets() -> Iterator[None]:
     """No test knows the keys of another one: what looks like one of theirs would be scrubbed in it."""
-    before, secrets._KNOWN = secrets._KNOWN, secrets.Secrets()
+    before, secrets._KNOWN = secrets._KNOWN, secrets.SecretStore()
     yield
     secrets._KNOWN = before
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgefixtures.material.counts import FUNCTION_WORDS
-from judgefixtures.material.pairs import Pair, sampled
+from judgefixtures.models.pairs import Pair, sample_order
+from judgefixtures.models.text_features import FUNCTION_WORDS
 
 DATA = Path(__file__).parents[2] / "judgefixtures" / "data"
 # Content type, number of pairs, number of topics or categories at least.
@@ -273,7 +273,7 @@ def as_run(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows in the order in which a run takes them."""
     by_id = {row["id"]: row for row in rows}
     pairs = (Pair(row["id"], row["question"], "1", "2", category=row["category"]) for row in rows)
-    return [by_id[pair.id] for pair in sampled(pairs, 0)]
+    return [by_id[pair.id] for pair in sample_order(pairs, 0)]
 
 
 def differences(rows: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.reading import acknowledgment as module
-from judgefixtures.reading.acknowledgment import Acknowledgment, acknowledgment
-from judgefixtures.reading.lexicon import families_of
+from judgefixtures.parsing import acknowledgment as module
+from judgefixtures.parsing.acknowledgment import Acknowledgment, acknowledgment
+from judgefixtures.parsing.lexicon import families_of
 
 DATA = Path(__file__).parent / "data" / "acknowledgment.jsonl"
 ANSWERS: tuple[Acknowledgment, ...] = get_args(Acknowledgment)
@@ -193,7 +193,7 @@ def test_the_package_and_its_module_have_the_same_function_in_either_order() -> 
     """`judgefixtures.acknowledgment` is the function, and the module of that name has it, whichever comes first."""
     imports = (
         "from judgefixtures import acknowledgment as one",
-        "from judgefixtures.acknowledgment import acknowledgment as other, explained",
+        "from judgefixtures.acknowledgment import acknowledgment as other, explain_acknowledgment",
     )
     for order in (imports, imports[::-1]):
         code = "; ".join((*order, "assert one is other; assert one('Its expert convinces.', 'expert', '') == 'cited'"))

@@ -13,28 +13,27 @@ from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 from support.benchmarks import benchmark
 
-from judgefixtures.statistics import (
+from judgefixtures.statistics.agreement import (
     AGREEMENT_GATES,
     AgreementLimits,
-    Status,
-    Totals,
     agreement_prospect,
     agreement_rate,
     balanced_accuracy,
-    cohen_kappa,
     gate_accuracy,
     gate_kappa,
     gate_tnr,
     gate_tpr,
-    labels_for,
-    lacking,
+    labels_for_power,
     needed_labels,
     pass_chance,
-    proportion,
-    totals,
+    too_few_labels_text,
     true_negative_rate,
     true_positive_rate,
 )
+from judgefixtures.statistics.clusters import ClusterTotals, cluster_totals
+from judgefixtures.statistics.estimate import Status
+from judgefixtures.statistics.kappa import cohen_kappa
+from judgefixtures.statistics.proportions import proportion
 
 counts = st.integers(0, 60)
 any_table = st.tuples(counts, counts, counts, counts).filter(any)
@@ -116,8 +115,8 @@ def test_without_any_label_there_is_no_table(name):
     """Labels that nobody gave are an error of whoever asks, and `lacking` says so in words."""
     with pytest.raises(ValueError, match="at least one label"):
         AGREEMENT_GATES[name](0, 0, 0, 0, 0.8)
-    assert lacking(0, 0) == "no example is labelled"
-    assert lacking(10, 10) == ""
+    assert too_few_labels_text(0, 0) == "no example is labelled"
+    assert too_few_labels_text(10, 10) == ""
 
 
 def test_a_class_alone_decides_nothing_of_kappa():
@@ -147,7 +146,7 @@ def test_a_status_is_where_the_interval_lies(cells, limit, name):
     low, high = found.estimate.low, found.estimate.high
     if min(abs(low - limit), abs(high - limit)) < 1e-6:
         return  # the ends of kappa's interval are found to eight digits
-    assert (found.status is Status.PASS) == (low > limit and not lacking(tp + fn, fp + tn))
+    assert (found.status is Status.PASS) == (low > limit and not too_few_labels_text(tp + fn, fp + tn))
     one_class = name == "kappa" and not (tp + fn and fp + tn)
     assert (found.status is Status.FAIL) == (high < limit and not one_class)
     assert f": {found.status}" in found.message
@@ -160,7 +159,7 @@ def test_p_values_of_rates_are_those_of_the_binomial_test(cells, limit):
     found = gate_accuracy(*cells, limit)
     expected = [binomtest(tp + tn, sum(cells), limit, alternative=side).pvalue for side in ("greater", "less")]
     assert found.p_fail == pytest.approx(expected[1], abs=1e-9)
-    assert found.p_pass == (1 if lacking(tp + fn, fp + tn) else pytest.approx(expected[0], abs=1e-9))
+    assert found.p_pass == (1 if too_few_labels_text(tp + fn, fp + tn) else pytest.approx(expected[0], abs=1e-9))
 
 
 def test_messages_say_what_was_seen_and_what_would_settle_it():
@@ -177,9 +176,9 @@ def test_messages_say_what_was_seen_and_what_would_settle_it():
 # --- related examples ---------------------------------------------------------------------------------------
 
 
-def alike(right: int, n: int, size: int) -> Totals:
+def alike(right: int, n: int, size: int) -> ClusterTotals:
     """Return so many clusters of one size, in each of which all are right or none is."""
-    return Totals(tuple(float(size) if index < right else 0.0 for index in range(n)), (size,) * n)
+    return ClusterTotals(tuple(float(size) if index < right else 0.0 for index in range(n)), (size,) * n)
 
 
 def test_examples_that_say_the_same_count_once():
@@ -209,7 +208,7 @@ def test_few_clusters_decide_nothing(name):
     """Four questions with fifty answers each bear out no limit, nor a FAIL."""
     parts = {"tpr": (100, 100), "tnr": (100, 100), "accuracy": (200, 200), "kappa": (200, 200)}
     right, n = parts[name]
-    related = totals([1] * right + [0] * (n - right), [index % 4 for index in range(n)])
+    related = cluster_totals([1] * right + [0] * (n - right), [index % 4 for index in range(n)])
     found = AGREEMENT_GATES[name](100, 0, 0, 100, 0.5, totals=related)
     assert found.status is Status.INCONCLUSIVE
     assert "4 clusters decide nothing" in found.message
@@ -260,7 +259,7 @@ def test_kappas_part_is_interpolated_well(sizes, rates, kappa):
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_needed_labels_are_enough_and_not_many_more_than_that(limit, share):
     """With them the judge passes in 80%, with a fifth fewer it does not."""
-    needed = labels_for(share, 0.9, 0.9, limit)
+    needed = labels_for_power(share, 0.9, 0.9, limit)
     assert needed is not None
     assert needed % 10 == 0
     fewer = round(0.8 * needed)

@@ -17,22 +17,23 @@ from support.project import Project, in_pyproject, read_rows
 from support.server import NOWHERE
 
 from judgefixtures import Run
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.questions import Judgment, Reply
-from judgefixtures.checks import ALONE_CHECKS, Case
+from judgefixtures.checks import ALONE_CHECKS, CheckInput
 from judgefixtures.checks.answers_by import ANSWERS_BY, AnswersByRow
-from judgefixtures.checks.sections import View
+from judgefixtures.checks.sections import DisplayOptions
 from judgefixtures.config import build_config
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Single
-from judgefixtures.material.counts import FORMATS, count_words, formats_of
-from judgefixtures.material.pairs import Example, Pair, swapped
-from judgefixtures.measures.groupings import HAS, LENGTH, THIRDS, Group, of_examples, of_pairs
-from judgefixtures.numbers.clusters import totals
-from judgefixtures.numbers.statistics import Estimate, paired_difference, points_shift, proportion
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.runs.selection import Chosen
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.metrics.groupings import HAS, LENGTH, THIRDS, AnswerGroup, example_groups, pair_groups
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, SingleResponseCondition
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, swap_responses
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.text_features import FORMATS, count_words, formats_of
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.run.samples import SampledPairs
 from judgefixtures.sources.sample import Sample
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.statistics import Estimate, paired_difference, points_shift, proportion
+from judgefixtures.statistics.clusters import cluster_totals
 
 pytest_plugins = ["pytester"]
 
@@ -88,10 +89,12 @@ def example(number: int, response: str, label: str | None = None, **more: Any) -
 
 def graded(pair: Pair, selected: int | None) -> Judgment:
     """Return a grade: 1 passed, 2 failed, None is invalid."""
-    return Judgment(pair, Single(), Reply(Verdict(selected, "So.", None if selected else "no-json")))  # type: ignore[arg-type]
+    return Judgment(
+        pair, SingleResponseCondition(), JudgeReply(Verdict(selected, "So.", None if selected else "no-json"))
+    )  # type: ignore[arg-type]
 
 
-def numbered(groups: Sequence[Group]) -> dict[tuple[str, str], Group]:
+def numbered(groups: Sequence[AnswerGroup]) -> dict[tuple[str, str], AnswerGroup]:
     """Return groups by what they are."""
     return {(group.by, group.name): group for group in groups}
 
@@ -119,7 +122,7 @@ def test_a_judge_that_goes_by_lists_is_told_from_better_answers() -> None:
         label, has_list = ("pass", "fail")[number % 2], number < 40
         passed = number != 0 if has_list else label == "pass"
         arm.append(graded(example(number, LIST if has_list else "Boil it, then wait.", label), 1 if passed else 2))
-    groups = numbered(of_examples(arm))
+    groups = numbered(example_groups(arm))
     assert {by for by, _ in groups} == {"list", "plain text"}
     with_list = groups["list", "yes"]
     near(with_list.judged, 39 / 40, *wilson(39, 40), 40)
@@ -142,7 +145,7 @@ def test_what_is_invalid_or_not_labelled_is_in_no_share_that_needs_it() -> None:
         graded(example(n, text, label), grade)
         for n, (text, label, grade) in enumerate(zip(texts, labels, grades, strict=True))
     ]
-    group = numbered(of_examples(arm))["bold", "yes"]
+    group = numbered(example_groups(arm))["bold", "yes"]
     members = [(label, grade) for text, label, grade in zip(texts, labels, grades, strict=True) if "**" in text]
     valid = [(label, grade) for label, grade in members if grade]
     known = [(label, grade) for label, grade in valid if label]
@@ -162,14 +165,14 @@ def test_related_answers_are_counted_as_clusters() -> None:
         text = "It is **so**." if number < 40 else "It is so."
         pair = example(number, text, "pass" if number // 4 % 3 else "fail", cluster=f"q{number // 4}")
         arm.append(graded(pair, 1 if number // 4 % 2 else 2))
-    group = numbered(of_examples(arm))["bold", "yes"]
+    group = numbered(example_groups(arm))["bold", "yes"]
     labels = [number // 4 for number in range(40)]
     passed = [number // 4 % 2 for number in range(40)]
-    expected = proportion(sum(passed), 40, totals=totals(passed, labels))
+    expected = proportion(sum(passed), 40, totals=cluster_totals(passed, labels))
     near(group.judged, expected.value, expected.low, expected.high, 40)
     moves = [score - (number // 4 % 3 > 0) for number, score in enumerate(passed)]
     up, down = sum(move > 0 for move in moves), sum(move < 0 for move in moves)
-    paired = paired_difference(up, down, 40, totals=totals(moves, labels))
+    paired = paired_difference(up, down, 40, totals=cluster_totals(moves, labels))
     near(group.difference, paired.value, paired.low, paired.high, 40)
     assert group.clusters == 10
     assert expected.high - expected.low > wilson(20, 40)[1] - wilson(20, 40)[0]
@@ -181,12 +184,12 @@ def test_scores_have_a_mean_in_points() -> None:
     arm = [
         Judgment(
             example(n, "Boil it." + " Wait." * (n >= 15), "pass" if n % 3 else "fail"),
-            Single(),
-            Reply(Verdict(None, "So.", tie=True), scores=(score,)),
+            SingleResponseCondition(),
+            JudgeReply(Verdict(None, "So.", tie=True), scores=(score,)),
         )
         for n, score in enumerate(scores)
     ]
-    group = numbered(of_examples(arm, scale=(1.0, 10.0)))[LENGTH, "shortest"]
+    group = numbered(example_groups(arm, scale=(1.0, 10.0)))[LENGTH, "shortest"]
     shares = [(score - 1) / 9 for score in scores[:15]]
     expected = points_shift(shares)
     near(group.judged, sum(scores[:15]) / 15, 1 + 9 * expected.low, 1 + 9 * expected.high, 15)
@@ -214,7 +217,7 @@ def test_every_response_is_in_one_group_by_everything(made: list[tuple[Any, ...]
     for number, (text, label, selected, model, cluster) in enumerate(made):
         columns = {} if model is None else {"model": model}
         arm.append(graded(example(number, text, label, columns=columns, cluster=cluster), selected))
-    groups = of_examples(arm)
+    groups = example_groups(arm)
     wrote = [judgment for judgment in arm if "model" in judgment.pair.columns]
     for by in {group.by for group in groups}:
         own, whole = [group for group in groups if group.by == by], wrote if by == "model" else arm
@@ -238,11 +241,11 @@ def test_every_response_is_in_one_group_by_everything(made: list[tuple[Any, ...]
 def test_thirds_are_thirds() -> None:
     """Thirty lengths make three groups of ten; equal lengths are not torn apart."""
     arm = [graded(example(n, "word " * (n + 1)), 1) for n in range(30)]
-    found = numbered(of_examples(arm))
+    found = numbered(example_groups(arm))
     assert [found[LENGTH, name].n for name in THIRDS] == [10, 10, 10]
     assert [found[LENGTH, name].words for name in THIRDS] == [(1, 10), (11, 20), (21, 30)]
     equal = [graded(example(n, "word " * (1 if n < 25 else 9)), 1) for n in range(30)]
-    assert [(group.name, group.n) for group in of_examples(equal)] == [("shortest", 25), ("longest", 5)]
+    assert [(group.name, group.n) for group in example_groups(equal)] == [("shortest", 25), ("longest", 5)]
 
 
 # --- judges of pairs ------------------------------------------------------------------------------------------------
@@ -251,7 +254,7 @@ def test_thirds_are_thirds() -> None:
 def chosen(pair: Pair, choice: int | None, *, turned: bool = False) -> Judgment:
     """Return a verdict for what stood first (1) or second (2), a tie (0), or an invalid one."""
     verdict = Verdict(None, "So.", tie=True) if choice == 0 else Verdict(choice, "So.", None if choice else "no-json")  # type: ignore[arg-type]
-    return Judgment(pair, NO_CUE_SWAPPED if turned else NO_CUE, Reply(verdict))
+    return Judgment(pair, NO_CUE_SWAPPED if turned else NO_CUE, JudgeReply(verdict))
 
 
 def test_how_often_the_longer_response_is_chosen() -> None:
@@ -268,14 +271,14 @@ def test_how_often_the_longer_response_is_chosen() -> None:
     pairs = [Pair(f"p{n}", f"Why {n}?", one, two, gold) for n, (one, two, gold, *_) in enumerate(rows)]  # type: ignore[arg-type]
     own = [chosen(pair, row[3]) for pair, row in zip(pairs, rows, strict=True)]
     other = [chosen(pair, row[4], turned=True) for pair, row in zip(pairs, rows, strict=True)]
-    group = numbered(of_pairs([own, other]))[LENGTH, "longer"]
+    group = numbered(pair_groups([own, other]))[LENGTH, "longer"]
     assert (group.n, group.invalid) == (4, 1)
     assert [said.judge for said in group.valid] == [1, 1, 0.5, 0.25]
     assert group.judged is not None
     assert group.people is not None
     assert group.difference is not None
     assert (group.judged.value, group.people.value, group.difference.value) == (2.75 / 4, 0.25, (2.75 - 1) / 4)
-    alone = numbered(of_pairs([own]))[LENGTH, "longer"]
+    alone = numbered(pair_groups([own]))[LENGTH, "longer"]
     assert (alone.n, [said.judge for said in alone.valid]) == (4, [1, 1, 1, 0])
 
 
@@ -291,7 +294,7 @@ def test_pairs_of_which_one_response_has_a_format_or_a_model() -> None:
         Pair(f"p{n}", f"Why {n}?", one, two, columns={"model_1": first, "model_2": second})
         for n, (one, two, first, second, _) in enumerate(rows)
     ]
-    groups = numbered(of_pairs([[chosen(pair, row[4]) for pair, row in zip(pairs, rows, strict=True)]]))
+    groups = numbered(pair_groups([[chosen(pair, row[4]) for pair, row in zip(pairs, rows, strict=True)]]))
     lists = groups["list", HAS[True]]
     assert (lists.n, lists.judged and lists.judged.value, lists.people, lists.difference) == (2, 0.5, None, None)
     said = {name: [each.judge for each in group.members] for (by, name), group in groups.items() if by == "model"}
@@ -302,8 +305,8 @@ def test_pairs_of_which_one_response_has_a_format_or_a_model() -> None:
 def test_who_wrote_a_response_changes_places_with_it() -> None:
     """A pair whose responses change places is still by the models that wrote them; nothing else of it moves."""
     pair = Pair("p", "Why?", "So.", "No.", columns={"model_1": "a", "model_2": "b", "source": "a book"})
-    assert swapped(pair).columns == {"model_1": "b", "model_2": "a", "source": "a book"}
-    assert dict(swapped(swapped(pair)).columns) == dict(pair.columns)
+    assert swap_responses(pair).columns == {"model_1": "b", "model_2": "a", "source": "a book"}
+    assert dict(swap_responses(swap_responses(pair)).columns) == dict(pair.columns)
 
 
 def test_who_wrote_what_is_fetched_is_told_as_a_replay_tells_it() -> None:
@@ -311,7 +314,7 @@ def test_who_wrote_what_is_fetched_is_told_as_a_replay_tells_it() -> None:
     columns = {"model": "a", "model_1": "b", "source": "a book"}
     pairs = (Pair("p", "Why?", "So.", "No.", columns=columns),)
     samples = Run.from_config(None).samples
-    fetched = samples._unsigned("simulated-faithful", Chosen(pairs, Sample(pairs), 1))
+    fetched = samples._unsigned("simulated-faithful", SampledPairs(pairs, Sample(pairs), 1))
     assert [dict(pair.columns) for pair in fetched.pairs] == [{"source": "a book"}]
 
 
@@ -322,13 +325,13 @@ def rows_by(name: str, arms: Sequence[Sequence[Judgment]], **table: Any) -> list
     """Return the rows of a check."""
     table = {"provider": "openai", "model": "m", "base_url": f"{NOWHERE}/v1", **table}
     config = build_config({"judges": {"mine": table}})
-    case = Case(load_judge(table, "mine"), "own", tuple(each.pair for each in arms[0]), config)
-    return [row for row in ALONE_CHECKS[f"judge_{name}"].shown(case, arms) if isinstance(row, AnswersByRow)]
+    case = CheckInput(load_judge(table, "mine"), "own", tuple(each.pair for each in arms[0]), config)
+    return [row for row in ALONE_CHECKS[f"judge_{name}"].ungated_rows(case, arms) if isinstance(row, AnswersByRow)]
 
 
 def lines(rows: Sequence[AnswersByRow]) -> list[str]:
     """Return what the terminal shows of rows."""
-    return ANSWERS_BY.lines({ANSWERS_BY.key: rows_as_json(rows)}, View())
+    return ANSWERS_BY.lines({ANSWERS_BY.key: rows_as_json(rows)}, DisplayOptions())
 
 
 def test_the_group_that_stands_out_is_told() -> None:
@@ -363,7 +366,10 @@ def test_a_few_answers_say_nothing_in_the_terminal() -> None:
 def test_each_check_shows_its_own_kind_of_judge() -> None:
     """Choices are shown by accuracy, grades by agreement, scores without a mark by accuracy, and none of them twice."""
     arm = [graded(example(n, "word " * (n + 1)), 1) for n in range(6)]
-    scored = [Judgment(each.pair, Single(), Reply(Verdict(None, "So.", tie=True), scores=(7.0,))) for each in arm]
+    scored = [
+        Judgment(each.pair, SingleResponseCondition(), JudgeReply(Verdict(None, "So.", tie=True), scores=(7.0,)))
+        for each in arm
+    ]
     pairs = [chosen(Pair(f"p{n}", "Why?", "So it is.", f"{n}"), 1) for n in range(6)]
     asked: list[tuple[list[Judgment], dict[str, Any]]] = [
         (arm, {"mode": "binary"}),

@@ -31,19 +31,19 @@ from support.project import Project, Ran, read_rows, suite
 from support.server import NOWHERE, Answer, Asked, base_url, chat, problem, wire
 from support.server import serving as answering
 
-import judgefixtures.batches.intake as intake
+import judgefixtures.batches.result_collector as intake
 import judgefixtures.providers.anthropic as anthropic
 import judgefixtures.providers.google as google
 import judgefixtures.providers.openai as openai
-from judgefixtures.batches import BatchProvider, Limits, Line, NotSentError, UncertainError, load_batches
-from judgefixtures.batches.manifest import Manifest
-from judgefixtures.cassettes.files import DamagedError, Row
+from judgefixtures.batches import BatchLimits, BatchLine, BatchProvider, NotSentError, UncertainError, load_batches
+from judgefixtures.batches.manifest import BatchManifest
+from judgefixtures.cassettes.files import CassetteRow, DamagedFileError
 from judgefixtures.config import judge_table
-from judgefixtures.material.plans import PLANNING_MARK
+from judgefixtures.prompts.plans import PLANNING_MARK
 from judgefixtures.providers import PROVIDERS, FatalJudgeError, RetryableError
-from judgefixtures.simulator.batches import DAY, Faults, Reply
+from judgefixtures.simulator.batches import DAY, Faults, SimulatedResponse
 from judgefixtures.simulator.server import serving
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -386,11 +386,11 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
 # --- states and downloads that mislead -------------------------------------------------------------------------
 
 
-def lying(office: PostOffice, lie: Callable[[str, Reply], Reply | None]) -> None:
+def lying(office: PostOffice, lie: Callable[[str, SimulatedResponse], SimulatedResponse | None]) -> None:
     """Let something change the post office's replies about batches and files, by the path that was asked for."""
     handle = office.desk.handle
 
-    def lied(method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+    def lied(method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> SimulatedResponse | None:
         reply = handle(method, path, headers, raw, url)
         return reply if reply is None or method != "GET" else lie(path, reply)
 
@@ -407,7 +407,10 @@ def test_a_state_that_nobody_knows_is_no_end(
     project.configure("openai", office.url, "", "batch_parity = 0")
     project.sent()
     handle = office.desk.handle
-    lying(office, lambda _path, _reply: Reply(200, json.dumps(shown).encode(), {"content-type": "application/json"}))
+    lying(
+        office,
+        lambda _path, _reply: SimulatedResponse(200, json.dumps(shown).encode(), {"content-type": "application/json"}),
+    )
     ran = project.sent()
     assert ("on its way: ours: 39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
     assert project.events == ["intent", "sent"]
@@ -425,9 +428,13 @@ def aged(project: Posted, days: int, event: str = "") -> None:
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def shorter(path: str, reply: Reply) -> Reply | None:
+def shorter(path: str, reply: SimulatedResponse) -> SimulatedResponse | None:
     """Download a file of answers without its last two."""
-    return Reply(200, b"".join(reply.body.splitlines(keepends=True)[:-2])) if path.endswith("/content") else reply
+    return (
+        SimulatedResponse(200, b"".join(reply.body.splitlines(keepends=True)[:-2]))
+        if path.endswith("/content")
+        else reply
+    )
 
 
 def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: pytest.Pytester) -> None:
@@ -483,11 +490,11 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     handle = office.desk.handle
     downloads = []
 
-    def garbled(path: str, reply: Reply) -> Reply:
+    def garbled(path: str, reply: SimulatedResponse) -> SimulatedResponse:
         if not any(end in path for end in ("/content", "/results", ":download")):
             return reply
         downloads.append(path)
-        return Reply(200, reply.body.replace(b"It is", b"It \xff is", 1), reply.headers)
+        return SimulatedResponse(200, reply.body.replace(b"It is", b"It \xff is", 1), reply.headers)
 
     lying(office, garbled)
     ran = project.sent()
@@ -527,7 +534,7 @@ def test_as_many_lines_as_there_are_questions_are_not_all_answers(
     project.sent()
     handle = office.desk.handle
 
-    def filled(path: str, reply: Reply) -> Reply:
+    def filled(path: str, reply: SimulatedResponse) -> SimulatedResponse:
         if not any(end in path for end in ("/content", "/results", ":download")):
             return reply
         return replace(reply, body=b"".join(FILLED[case](reply.body.splitlines(keepends=True))))
@@ -770,13 +777,13 @@ def gateway(
     handle = office.desk.handle
     asked: list[str] = []
 
-    def answered(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+    def answered(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> SimulatedResponse | None:
         if method != "POST" or not MAKING.search(path.partition("?")[0]):
             return handle(method, path, sent, raw, url)
         asked.append(path)
         if makes:
             handle(method, path, sent, raw, url)
-        return Reply(status, body, {"content-type": "application/json", **(headers or {})})
+        return SimulatedResponse(status, body, {"content-type": "application/json", **(headers or {})})
 
     office.desk.handle = answered  # type: ignore[method-assign]
     return asked
@@ -806,7 +813,7 @@ def test_a_batch_that_may_have_been_made_is_looked_for(
     doubt: str, sdk: str, office: PostOffice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is said when a batch is made, only the provider's own refusal means that none was; it is asked once."""
-    monkeypatch.setattr("judgefixtures.batches.sending.SETTLE", 0.0)
+    monkeypatch.setattr("judgefixtures.batches.batch_upload.SETTLE", 0.0)
     status, body = DOUBTS[doubt]
     own = json.dumps(OWN[sdk]).encode()
     asked = gateway(office, status, own if body is None else body, headers={"location": "/elsewhere"})
@@ -854,7 +861,7 @@ def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
     assert set(office.paid.values()) == {1}
 
 
-def unlisted(path: str, reply: Reply) -> Reply | None:
+def unlisted(path: str, reply: SimulatedResponse) -> SimulatedResponse | None:
     """Show a list without the latest batch."""
     if not re.search(r"/batches(\?.*)?$", path):
         return reply
@@ -913,7 +920,7 @@ def test_a_clock_that_was_ahead_delays_nothing_for_ever(office: PostOffice, pyte
 
 
 LISTS = {
-    "refuses": lambda reply: Reply(403, b'{"error": {"message": "No lists here."}}', reply.headers),
+    "refuses": lambda reply: SimulatedResponse(403, b'{"error": {"message": "No lists here."}}', reply.headers),
     "is none": lambda reply: replace(reply, body=b'{"object": "list"}'),
     "is empty": lambda reply: replace(reply, body=b""),
     "has no end": lambda reply: replace(
@@ -927,7 +934,7 @@ def test_a_list_that_shows_nothing_it_can_be_told_by_ends_no_doubt(
     case: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A list that refuses, is none or comes to no end says nothing about a batch: nothing is sent, however late."""
-    monkeypatch.setattr("judgefixtures.providers.bulk.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("judgefixtures.providers.batch_api.FIRST_WAIT", 0.01)
     project = Posted(pytester, 6)
     project.configure("openai", office.url, "", "batch_parity = 0")
     handle = office.desk.handle
@@ -999,7 +1006,7 @@ def changed(row: dict[str, Any], sdk: str, status: Any) -> dict[str, Any]:
 def telling(office: PostOffice, sdk: str, status: Any) -> None:
     """Let every line of answers tell a status."""
 
-    def told(path: str, reply: Reply) -> Reply:
+    def told(path: str, reply: SimulatedResponse) -> SimulatedResponse:
         if not any(end in path for end in ("/content", "/results", ":download")):
             return reply
         rows = [changed(json.loads(line), sdk, status) for line in reply.body.splitlines()]
@@ -1107,7 +1114,7 @@ def test_a_code_of_an_error_is_read_however_it_is_written(
     project.configure("google", office.url, "max_attempts = 1", "batch_parity = 0")
     handle = office.desk.handle
 
-    def told(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+    def told(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> SimulatedResponse | None:
         reply = handle(method, path, sent, raw, url)
         if reply is None or not re.search(r"/batches/\w+$", path.partition("?")[0]):
             return reply
@@ -1284,7 +1291,7 @@ def test_a_batch_is_sent_as_a_call_is(sdk: str, monkeypatch: pytest.MonkeyPatch)
 
         async def sent() -> str:
             try:
-                return await batches.send("intent", [Line("q-0", b'{"temperature":0.0}'), Line("q-1", b"{}")])
+                return await batches.send("intent", [BatchLine("q-0", b'{"temperature":0.0}'), BatchLine("q-1", b"{}")])
             finally:
                 await batches.close()
 
@@ -1309,14 +1316,14 @@ def test_batches_keep_to_the_limits(
     office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No batch has more lines or bytes than its provider takes; together they ask everything once."""
-    monkeypatch.setattr(openai.OpenAIBatches, "limits", Limits(7, 10**6))
+    monkeypatch.setattr(openai.OpenAIBatches, "limits", BatchLimits(7, 10**6))
     project = Posted(pytester, 10)
     project.configure("openai", office.url, "", "batch_parity = 0")
     project.sent()
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [7, 7, 5]
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
-    monkeypatch.setattr(openai.OpenAIBatches, "limits", Limits(10**6, 5000))
+    monkeypatch.setattr(openai.OpenAIBatches, "limits", BatchLimits(10**6, 5000))
     shutil.rmtree(project.cassettes)
     office.desk.batches.clear()
     project.sent()
@@ -1327,9 +1334,9 @@ def test_batches_keep_to_the_limits(
 
 def test_the_limits_are_those_that_the_providers_document() -> None:
     """OpenAI 50,000 lines and 200 MB; Gemini 20 MB in the request itself; Anthropic 100,000 and 256 MB."""
-    assert openai.OpenAIBatches.limits == Limits(50_000, 200 * 10**6)
+    assert openai.OpenAIBatches.limits == BatchLimits(50_000, 200 * 10**6)
     assert google.INLINE < 20 * 10**6
-    assert anthropic.AnthropicBatches.limits == Limits(100_000, 256 * 10**6)
+    assert anthropic.AnthropicBatches.limits == BatchLimits(100_000, 256 * 10**6)
 
 
 @pytest.mark.slow
@@ -1447,7 +1454,7 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
     project.sent().assert_outcomes(passed=1)
     assert office.at_once.total() == at_once
     assert set(office.paid.values()) == {1}
-    assert Manifest.of(project.cassettes).open == []
+    assert BatchManifest.of(project.cassettes).open == []
 
 
 def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.Pytester) -> None:
@@ -1635,20 +1642,20 @@ def test_a_run_that_is_stopped_sends_nothing(office: PostOffice, pytester: pytes
 
 def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -> None:
     """A torn last line never came to be; a line that is none is an error with its number."""
-    manifest = Manifest.of(tmp_path)
+    manifest = BatchManifest.of(tmp_path)
     sent = manifest.intend("i1", "openai", "ours", {"ours/own/no-cue": ["a" * 32 + "-0"]})
     manifest.note("sent", sent, batch="batch_1")
     whole = manifest.path.read_bytes()
     with manifest.path.open("ab") as file:
         file.write(b'{"event":"intent","intent":"i2","pro')
-    again = Manifest.of(tmp_path)
+    again = BatchManifest.of(tmp_path)
     assert [each.batch for each in again.open] == ["batch_1"]
     assert manifest.path.read_bytes() == whole
     again.note("ended", again.open[0])
-    assert Manifest.of(tmp_path).open == []
+    assert BatchManifest.of(tmp_path).open == []
     manifest.path.write_bytes(whole + b"{}\n")
-    with pytest.raises(DamagedError, match=r"batches\.jsonl:3 is not an event of a batch"):
-        Manifest.of(tmp_path)
+    with pytest.raises(DamagedFileError, match=r"batches\.jsonl:3 is not an event of a batch"):
+        BatchManifest.of(tmp_path)
 
 
 INTENT = {
@@ -1689,8 +1696,8 @@ def test_a_line_that_no_run_wrote_is_an_error_with_its_number(case: str, tmp_pat
     first = [] if FOREIGN[case]["event"] == "intent" and "another" not in case else [INTENT, SENT]
     lines = [*first, FOREIGN[case]]
     (tmp_path / "batches.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(DamagedError, match=rf"batches\.jsonl:{len(lines)} is not an event of a batch"):
-        Manifest.of(tmp_path)
+    with pytest.raises(DamagedFileError, match=rf"batches\.jsonl:{len(lines)} is not an event of a batch"):
+        BatchManifest.of(tmp_path)
 
 
 def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
@@ -1698,21 +1705,21 @@ def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
     ended = {"event": "ended", "intent": "i1", "time": "2026-11-23T10:00:00.000+00:00", "state": "completed"}
     once = "".join(json.dumps(line) + "\n" for line in (INTENT, SENT))
     (tmp_path / "batches.jsonl").write_text(once + once)
-    (sent,) = Manifest.of(tmp_path).open
+    (sent,) = BatchManifest.of(tmp_path).open
     assert (sent.batch, len(sent)) == ("batch_1", 1)
-    assert intake.Intake(Manifest.of(tmp_path), []).tries["ours/own/no-cue", "a" * 32, False] == 1
+    assert intake.ResultCollector(BatchManifest.of(tmp_path), []).tries["ours/own/no-cue", "a" * 32, False] == 1
     (tmp_path / "batches.jsonl").write_text(once + json.dumps(ended) + "\n" + once)
-    assert Manifest.of(tmp_path).open == []
+    assert BatchManifest.of(tmp_path).open == []
 
 
 def test_a_row_says_how_it_was_asked_and_equals_one_that_was_asked_at_once() -> None:
     """`by` is a fact of a row, and no part of what is compared; anything else there is damage."""
-    row = Row("a" * 32, "p1", 0, 200, b"{}", by="batch")
+    row = CassetteRow("a" * 32, "p1", 0, 200, b"{}", by="batch")
     line = row.line()
-    assert Row.parse(line).by == "batch"
-    assert Row.parse(line) == Row("a" * 32, "p1", 0, 200, b"{}")
+    assert CassetteRow.parse(line).by == "batch"
+    assert CassetteRow.parse(line) == CassetteRow("a" * 32, "p1", 0, 200, b"{}")
     with pytest.raises(ValueError, match="way"):
-        Row.parse(line.replace(b'"batch"', b'"post"'))
+        CassetteRow.parse(line.replace(b'"batch"', b'"post"'))
 
 
 # --- wire formats ----------------------------------------------------------------------------------------------
@@ -1732,10 +1739,10 @@ def batches_of(sdk: str, url: str) -> BatchProvider:
     return kinds[sdk](table)
 
 
-def lines_of(sdk: str, count: int, mark: str = "0") -> list[Line]:
+def lines_of(sdk: str, count: int, mark: str = "0") -> list[BatchLine]:
     """Return questions."""
     return [
-        Line(f"{mark}{number:031x}-0", json.dumps(BODIES[sdk](f"Question {number}")).encode())
+        BatchLine(f"{mark}{number:031x}-0", json.dumps(BODIES[sdk](f"Question {number}")).encode())
         for number in range(count)
     ]
 
@@ -1848,7 +1855,7 @@ def test_the_simulator_takes_batches() -> None:
     """`python -m judgefixtures.simulator` answers a batch as it answers calls."""
     with serving() as simulator:
         body = {"model": "simulated-faithful", "messages": [{"role": "user", "content": "?"}]}
-        line = Line("a" * 32 + "-0", json.dumps(body).encode())
+        line = BatchLine("a" * 32 + "-0", json.dumps(body).encode())
 
         async def use(batches: BatchProvider) -> Any:
             batch = await batches.send("mine", [line])

@@ -12,9 +12,9 @@ from support.labels import data_file, examples
 from support.project import in_pyproject, json_lines
 
 from judgefixtures.config import load_config
-from judgefixtures.material.pairs import Example
+from judgefixtures.models.pairs import Example
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 Said = Callable[..., Path]
 

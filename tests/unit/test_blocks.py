@@ -20,13 +20,13 @@ import pytest
 import yaml
 from support.pages import EXAMPLE, REPOSITORY, Block, Command, assert_done, blocks, clone, of_language, run
 
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.cassettes.calls import Call
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.cli.scaffold import write_scaffold
 from judgefixtures.config import build_config
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.parsing.verdict_probabilities import stated_probability
 from judgefixtures.providers.python import PythonProvider
-from judgefixtures.reading.probabilities import stated_probability
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.starter import start
 
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
@@ -63,7 +63,6 @@ NOT_RUN = {
 SHOWN = {
     "  of scores the control is not recorded": "of recordings by 0.2.0; test_earlier_versions.py",
     "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
-    "words, numbers -> material": "the flow of data; test_structure.py",
     "34 of 34 published": "what `make paper` says; test_paper_tables.py",
     "production: 74% of each prompt": "a long prompt of one's own; test_rates.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
@@ -173,7 +172,7 @@ OWN_GATES = {
 @pytest.fixture
 def own(server: SimulatorServer, tmp_path: Path) -> Path:
     """A repository after `init`, with a judge that the simulator answers for, a candidate, and few pairs."""
-    start(tmp_path)
+    write_scaffold(tmp_path)
     file = tmp_path / "pyproject.toml"
     text = file.read_text()
     for there, instead in {**OWN_GATES, '# base_url = "http://127.0.0.1:8080': f'base_url = "{server.url}'}.items():
@@ -260,7 +259,7 @@ def test_a_function_that_says_how_sure_it_was(monkeypatch: pytest.MonkeyPatch) -
     exec(only("docs/python-judges.md", "python")[1].text, vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     judge = load_judge({"provider": "python", "target": f"{module.__name__}:judge", "logprobs": True}, "ours")
-    answer = asyncio.run(PythonProvider(judge.table).complete("[[A]]", Call()))
+    answer = asyncio.run(PythonProvider(judge.table).complete("[[A]]", JudgeCall()))
     assert (answer.text, answer.probability) == ("[[A]]", stated_probability(0.62, 0.31))
 
 

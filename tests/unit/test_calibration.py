@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from judgefixtures.statistics import brier_score, calibration_error
+from judgefixtures.statistics.calibration import brier_score, calibration_error
 
 examples = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 

@@ -19,14 +19,23 @@ from support.benchmarks import benchmark
 from support.project import json_lines, read_rows, rows_of
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, serving, wire
 
-from judgefixtures.__main__ import main
-from judgefixtures.asking import retirements
-from judgefixtures.canary.diary import Entry, Log, LogError
-from judgefixtures.canary.drift import Stream, Weighed, _weights, change, evidence, ratio, total, weighed
-from judgefixtures.canary.reference import reference
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
-from judgefixtures.runs.run import Run
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.canary.drift import (
+    AnswerStream,
+    ChangeEvidence,
+    _weights,
+    e_value_of_prompt,
+    likeliest_change,
+    log_e_value,
+    total_log_e_value,
+    weigh_evidence,
+)
+from judgefixtures.canary.log import CanaryEntry, CanaryLog, CanaryLogError
+from judgefixtures.canary.reference import load_reference
+from judgefixtures.cli.main import main
+from judgefixtures.client import retirements
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
+from judgefixtures.run.run import Run
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -40,7 +49,9 @@ def test_a_prompts_e_value_has_mean_one(answers: int) -> None:
     """Given how many answers are unusual, the mean of L over all places where they can stand is 1, at every cut."""
     for unusual, before in itertools.product(range(1, answers // 2 + 1), range(1, answers)):
         mean = sum(
-            ratio(j, before, unusual, answers) * math.comb(before, j) * math.comb(answers - before, unusual - j)
+            e_value_of_prompt(j, before, unusual, answers)
+            * math.comb(before, j)
+            * math.comb(answers - before, unusual - j)
             for j in range(max(0, unusual - (answers - before)), min(before, unusual) + 1)
         ) / math.comb(answers, unusual)
         assert mean == pytest.approx(1, abs=1e-12)
@@ -61,9 +72,9 @@ def mean_evidence(
     for seen in itertools.product(*(map("".join, itertools.product(law, repeat=answers)) for law in laws)):
         likely = math.prod(chance(stream, law) for stream, law in zip(seen, laws, strict=True))
         values = [
-            weighed(
+            weigh_evidence(
                 [
-                    Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
+                    AnswerStream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
                     for stream in seen
                 ]
             ).chance
@@ -90,13 +101,19 @@ def test_without_a_change_the_evidence_has_the_mean_of_its_weights(
     for run in range(len(runs)):
         assert mean_evidence(laws, recorded, runs, lambda values, run=run: math.exp(values[run])) == pytest.approx(1)
     weights = 1 - (len(runs) + 1) ** -0.5
-    assert mean_evidence(laws, recorded, runs, lambda values: math.exp(total(values))) == pytest.approx(weights)
+    assert mean_evidence(laws, recorded, runs, lambda values: math.exp(total_log_e_value(values))) == pytest.approx(
+        weights
+    )
 
 
 def test_explanations_only_take_evidence_away() -> None:
     """What is counted is never more than the evidence against chance where that makes any, so that its mean stays."""
-    assert (Weighed(9.0).log_e, Weighed(9.0, "days").log_e, Weighed(9.0, "prompts").log_e) == (9.0, 0.0, 0.0)
-    assert Weighed(-2.0).log_e == -2.0
+    assert (ChangeEvidence(9.0).log_e, ChangeEvidence(9.0, "days").log_e, ChangeEvidence(9.0, "prompts").log_e) == (
+        9.0,
+        0.0,
+        0.0,
+    )
+    assert ChangeEvidence(-2.0).log_e == -2.0
 
 
 @pytest.mark.parametrize("turns", ["12" * 20, "2211" * 10, "122112122122111212221121", "11222221", "1222222211"])
@@ -106,22 +123,22 @@ def test_backends_that_take_turns_are_no_alarm(moved: int, turns: str) -> None:
     for recorded in "12":
         values = []
         for run in range(1, len(turns) + 1):
-            rest, turning = Stream("1", tuple("1" * run)), Stream(recorded, tuple(turns[:run]))
-            values.append(evidence([*[rest] * (60 - moved), *[turning] * moved]))
-        assert total(values) < math.log(100)
+            rest, turning = AnswerStream("1", tuple("1" * run)), AnswerStream(recorded, tuple(turns[:run]))
+            values.append(log_e_value([*[rest] * (60 - moved), *[turning] * moved]))
+        assert total_log_e_value(values) < math.log(100)
 
 
 def test_one_recorded_day_may_have_been_unlike_others() -> None:
     """Seven runs that agree with each other, and not with the one day of the recordings, may be the usual days."""
-    found = weighed([*[Stream("1", tuple("1" * 7))] * 49, *[Stream("1", tuple("2" * 7))] * 11])
+    found = weigh_evidence([*[AnswerStream("1", tuple("1" * 7))] * 49, *[AnswerStream("1", tuple("2" * 7))] * 11])
     assert found.chance > math.log(1000)
     assert (found.explanation, found.log_e) == ("days", 0.0)
 
 
 def test_prompts_that_change_one_by_one_are_no_change() -> None:
     """Twelve prompts that turn for good, each in a run of its own, are no change of the judge at one time."""
-    streams = [Stream("1", tuple("1" * turn + "2" * (30 - turn))) for turn in range(2, 26, 2)]
-    found = weighed([*[Stream("1", tuple("1" * 30))] * 48, *streams])
+    streams = [AnswerStream("1", tuple("1" * turn + "2" * (30 - turn))) for turn in range(2, 26, 2)]
+    found = weigh_evidence([*[AnswerStream("1", tuple("1" * 30))] * 48, *streams])
     assert found.chance > math.log(1000)
     assert (found.explanation, found.log_e) == ("prompts", 0.0)
 
@@ -133,12 +150,15 @@ def test_a_second_recorded_day_makes_a_change_sooner_found() -> None:
         for runs in range(1, needed + 1):
             known = {"recorded": "1" * (len(days) or 1), "days": days}
             values.append(
-                evidence(
-                    [*[Stream(runs=tuple("1" * runs), **known)] * 54, *[Stream(runs=tuple("2" * runs), **known)] * 6]
+                log_e_value(
+                    [
+                        *[AnswerStream(runs=tuple("1" * runs), **known)] * 54,
+                        *[AnswerStream(runs=tuple("2" * runs), **known)] * 6,
+                    ]
                 )
             )
-        assert total(values) >= math.log(100)
-        assert total(values[:3]) < math.log(100)
+        assert total_log_e_value(values) >= math.log(100)
+        assert total_log_e_value(values[:3]) < math.log(100)
 
 
 def test_no_day_is_taken_for_a_change_by_itself() -> None:
@@ -146,10 +166,10 @@ def test_no_day_is_taken_for_a_change_by_itself() -> None:
     for quiet in range(1, 30):
         said = "1" * quiet + "2"
         values = [
-            evidence([*[Stream("1", tuple("1" * run))] * 49, *[Stream("1", tuple(said[:run]))] * 11])
+            log_e_value([*[AnswerStream("1", tuple("1" * run))] * 49, *[AnswerStream("1", tuple(said[:run]))] * 11])
             for run in range(1, len(said) + 1)
         ]
-        assert total(values) < math.log(100)
+        assert total_log_e_value(values) < math.log(100)
 
 
 def test_e_values_alone_are_not_safe_at_any_time() -> None:
@@ -161,27 +181,28 @@ def test_the_evidence_never_falls() -> None:
     """A(d) of more runs is never less than that of fewer."""
     rng = random.Random(1)
     values = [rng.gauss(0, 3) for _ in range(50)]
-    sums = [total(values[:run]) for run in range(1, 51)]
+    sums = [total_log_e_value(values[:run]) for run in range(1, 51)]
     assert all(a < b for a, b in itertools.pairwise(sums))
 
 
 def test_the_names_of_answers_do_not_matter() -> None:
     """Evidence is the same where every answer 1 is a 2 and the other way round, and whichever prompt comes first."""
     rng = random.Random(2)
-    streams = [Stream(rng.choice("12"), tuple(rng.choice("12") for _ in range(6))) for _ in range(8)]
+    streams = [AnswerStream(rng.choice("12"), tuple(rng.choice("12") for _ in range(6))) for _ in range(8)]
     other = str.maketrans("12", "21")
     named = [
-        Stream(each.recorded.translate(other), tuple(run.translate(other) for run in each.runs)) for each in streams
+        AnswerStream(each.recorded.translate(other), tuple(run.translate(other) for run in each.runs))
+        for each in streams
     ]
-    assert evidence(named) == pytest.approx(evidence(streams))
-    assert evidence(streams[::-1]) == pytest.approx(evidence(streams))
+    assert log_e_value(named) == pytest.approx(log_e_value(streams))
+    assert log_e_value(streams[::-1]) == pytest.approx(log_e_value(streams))
 
 
 def test_a_change_is_dated_and_its_prompts_are_named() -> None:
     """Six prompts that turn after the fourth run are those that moved, and then is when."""
-    quiet = [Stream("1", tuple("1" * 7))] * 30
-    noisy = [Stream("1", tuple("1121111"))] * 3
-    found = change([*quiet, *[Stream("2", tuple("2222111"))] * 6, *noisy])
+    quiet = [AnswerStream("1", tuple("1" * 7))] * 30
+    noisy = [AnswerStream("1", tuple("1121111"))] * 3
+    found = likeliest_change([*quiet, *[AnswerStream("2", tuple("2222111"))] * 6, *noisy])
     assert found.since == 4
     assert [place for place, likely in enumerate(found.moved) if likely > 0.5] == [*range(30, 36)]
 
@@ -198,7 +219,7 @@ def test_the_weights_of_changes_sum_to_one() -> None:
 def test_no_run_is_refused() -> None:
     """Without a run there is nothing to compare."""
     with pytest.raises(ValueError, match="no run"):
-        evidence([Stream("1", ())])
+        log_e_value([AnswerStream("1", ())])
 
 
 @pytest.mark.slow
@@ -498,7 +519,7 @@ def test_what_was_asked_again_counts_as_it_was_first(project: Project) -> None:
     project.record(record="invalid")
     project.canary()
     with Run.from_config(project.folder / "judge.toml") as run:
-        assert {each.recorded for each in reference(run, run.judge("mine")).prompts} == {"x"}
+        assert {each.recorded for each in load_reference(run, run.judge("mine")).prompts} == {"x"}
 
 
 def test_prompts_in_another_condition_serve_as_well(project: Project) -> None:
@@ -581,13 +602,13 @@ def test_answers_of_two_days_are_told_apart(project: Project) -> None:
     """A second answer that was recorded on another day stands on a day of its own, and nothing more is asked for."""
     project.record()
     with Run.from_config(project.folder / "judge.toml") as run:
-        assert {each.days for each in reference(run, run.judge("mine")).prompts} == {("1",), ("2",)}
+        assert {each.days for each in load_reference(run, run.judge("mine")).prompts} == {("1",), ("2",)}
     file = next(path for path in (project.folder / "cassettes").rglob("*.jsonl") if "no-cue" in path.name)
     header, rest = file.read_bytes().split(b"\n", 1)
     file.write_bytes(json.dumps(json.loads(header) | {"recorded": "2020-02-02"}).encode() + b"\n" + rest)
     project.record(repeats=2)
     with Run.from_config(project.folder / "judge.toml") as run:
-        found = reference(run, run.judge("mine"))
+        found = load_reference(run, run.judge("mine"))
     assert (found.days, {each.days for each in found.prompts}) == (2, {("1", "1"), ("2", "2")})
     assert "on another day" not in project.canary()[1]
 
@@ -732,9 +753,9 @@ def test_a_limit_is_an_amount(amount: str, capsys: pytest.CaptureFixture[str]) -
 # --- the log ----------------------------------------------------------------------------------------------
 
 
-def entry(at: str = "2026-11-22T16:00:00Z", **more: Any) -> Entry:
+def entry(at: str = "2026-11-22T16:00:00Z", **more: Any) -> CanaryEntry:
     """Return a run."""
-    return Entry(
+    return CanaryEntry(
         **{
             "at": at,
             "series": 1,
@@ -752,15 +773,17 @@ def test_a_last_line_without_its_end_is_a_run(tmp_path: Path) -> None:
     path = tmp_path / "canary.jsonl"
     first, second = entry(), entry("2026-11-23T16:00:00Z")
     path.write_bytes(first.line().rstrip())
-    assert Log.from_file(path).entries == (first,)
-    Log.from_file(path).append(second)
+    assert CanaryLog.from_file(path).entries == (first,)
+    CanaryLog.from_file(path).append(second)
     assert path.read_bytes() == first.line() + second.line()
 
 
 def test_series_of_two_branches_are_not_mixed() -> None:
     """Where two branches each began a series, runs are compared with their own reference, and a new one is new."""
     ours, theirs = (entry(series=2, reference=name) for name in ("ours", "theirs"))
-    log = Log(Path("canary.jsonl"), (entry(), ours, theirs, entry("2026-11-24T16:00:00Z", series=2, reference="ours")))
+    log = CanaryLog(
+        Path("canary.jsonl"), (entry(), ours, theirs, entry("2026-11-24T16:00:00Z", series=2, reference="ours"))
+    )
     assert (log.series("ours"), len(log.measured(2, "ours")), len(log.measured(2, "theirs"))) == (2, 2, 1)
     assert log.series("theirs") == log.series("a third") == 3
 
@@ -768,12 +791,12 @@ def test_series_of_two_branches_are_not_mixed() -> None:
 def test_a_log_reads_what_it_wrote(tmp_path: Path) -> None:
     """What is appended is read again, in its order; a file that is not there is empty."""
     path = tmp_path / "judge" / "canary.jsonl"
-    assert Log.from_file(path).entries == ()
+    assert CanaryLog.from_file(path).entries == ()
     several = [entry(), entry("2026-11-23T16:00:00Z", result="not-measured", log_e=None, answers={}, why="é \ud800")]
     for each in several:
-        Log.from_file(path).append(each)
-    assert Log.from_file(path).entries[0] == several[0]
-    assert [each.is_measured for each in Log.from_file(path).entries] == [True, False]
+        CanaryLog.from_file(path).append(each)
+    assert CanaryLog.from_file(path).entries[0] == several[0]
+    assert [each.is_measured for each in CanaryLog.from_file(path).entries] == [True, False]
 
 
 def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
@@ -783,8 +806,8 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
     whole = first.line() + second.line()
     for cut in range(len(first.line()), len(whole) - 1):
         path.write_bytes(whole[:cut])
-        assert Log.from_file(path).entries == (first,)
-        Log.from_file(path).append(second)
+        assert CanaryLog.from_file(path).entries == (first,)
+        CanaryLog.from_file(path).append(second)
         assert path.read_bytes() == whole
 
 
@@ -820,8 +843,8 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     """A line that is not a run is an error with file and line, before anybody is asked."""
     path = tmp_path / "canary.jsonl"
     path.write_bytes(entry().line() + line.encode() + b"\n")
-    with pytest.raises(LogError, match=r"canary\.jsonl:2 is not a run"):
-        Log.from_file(path)
+    with pytest.raises(CanaryLogError, match=r"canary\.jsonl:2 is not a run"):
+        CanaryLog.from_file(path)
 
 
 def test_a_damaged_log_costs_nothing(project: Project) -> None:
@@ -842,9 +865,9 @@ def test_two_branches_runs_are_joined(tmp_path: Path, capsys: pytest.CaptureFixt
         b"".join([first.line(), b"<<<<<<< ours\n", ours.line(), b"=======\n", theirs.line(), b">>>>>>> theirs\n"])
     )
     with pytest.raises(JudgeFixturesError, match="cassettes merge"):
-        Log.from_file(path)
+        CanaryLog.from_file(path)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
-    assert Log.from_file(path).entries == (first, theirs, ours)
+    assert CanaryLog.from_file(path).entries == (first, theirs, ours)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
     assert "nothing to join" in capsys.readouterr().out
 
@@ -869,10 +892,10 @@ def test_a_torn_last_line_is_not_joined(tmp_path: Path, marked: bool, torn: str)
         path.write_bytes(first.line() + mine)
         other.write_bytes(first.line() + its)
         assert main(["cassettes", "merge", "--driver", str(base), str(path), str(other), str(path)]) == 0
-    assert Log.from_file(path).entries == (first, theirs, ours)
+    assert CanaryLog.from_file(path).entries == (first, theirs, ours)
 
 
-def former(run: Entry, **more: Any) -> bytes:
+def former(run: CanaryEntry, **more: Any) -> bytes:
     """Return a run as a line of the first format, which had no test of days."""
     return json.dumps(json.loads(run.line()) | {"judgefixtures-canary": 1} | more).encode() + b"\n"
 
@@ -884,7 +907,7 @@ def test_a_former_log_is_read(project: Project) -> None:
     for _ in range(3):
         project.canary()
     lines = project.log.read_bytes().splitlines()
-    project.log.write_bytes(b"".join(former(Entry.parse(line), log_e=50.0, result="drift") for line in lines))
+    project.log.write_bytes(b"".join(former(CanaryEntry.parse(line), log_e=50.0, result="drift") for line in lines))
     code, said = project.canary()
     assert (code, "run 4 since these recordings" in said) == (QUIET, True)
     assert "3 runs of a former version" in said
@@ -894,8 +917,8 @@ def test_a_former_log_is_read(project: Project) -> None:
 def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """Where the line cannot be written the error says that the run is not in the log."""
     (tmp_path / "canary.jsonl").mkdir()
-    with pytest.raises(LogError, match="This run is not in it"):
-        Log(tmp_path / "canary.jsonl").append(entry())
+    with pytest.raises(CanaryLogError, match="This run is not in it"):
+        CanaryLog(tmp_path / "canary.jsonl").append(entry())
 
 
 def test_secrets_do_not_reach_the_log(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -917,7 +940,7 @@ def test_ctrl_c_leaves_no_line(project: Project, monkeypatch: pytest.MonkeyPatch
     def stopped(*_args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("judgefixtures.canary.watching._ask", stopped)
+    monkeypatch.setattr("judgefixtures.canary.monitor._ask", stopped)
     code, said = project.canary()
     assert (code, "not in the log" in said, project.log.exists()) == (130, True, False)
 

@@ -15,16 +15,16 @@ from support.benchmarks import benchmark
 from support.project import Project, in_pyproject
 from support.server import Answer, Asked, serving
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.protocol import Decision
-from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.base import GateDecision
+from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair, as_row
-from judgefixtures.measures.metrics import Measurement, measure
-from judgefixtures.numbers.statistics import Status, Totals, gate_admission, score_interval, score_test
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, pair_to_row
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import ClusterTotals, Status, gate_admission, score_interval, score_test
 
 pytest_plugins = ["pytester"]
 
@@ -140,10 +140,12 @@ def test_related_pairs_are_clusters() -> None:
     shifts, said = [1] * 12 + [0] * 28, [1] * 3 + [0] * 37
     moves = Counter(zip(shifts, said, strict=True))
     plain = gate_admission(moves, 0.8)
-    alone = tuple(Totals(tuple(map(float, each)), (1,) * 40) for each in (shifts, said))
+    alone = tuple(ClusterTotals(tuple(map(float, each)), (1,) * 40) for each in (shifts, said))
     z = score_test([0.8 * moved - told for moved, told in zip(shifts, said, strict=True)], 0.0)
     assert gate_admission(moves, 0.8, totals=(alone[0], alone[1])).p_fail == pytest.approx(norm.sf(z))
-    fours = tuple(Totals(tuple(sum(each[k : k + 4]) for k in range(0, 40, 4)), (4,) * 10) for each in (shifts, said))
+    fours = tuple(
+        ClusterTotals(tuple(sum(each[k : k + 4]) for k in range(0, 40, 4)), (4,) * 10) for each in (shifts, said)
+    )
     assert gate_admission(moves, 0.8, totals=(fours[0], fours[1])).p_fail > plain.p_fail
 
 
@@ -159,12 +161,18 @@ def test_related_pairs_are_clusters() -> None:
         (({1: 3}, 0.8), "got 1"),
         (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
         (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
-        (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (1, 3)))), "of the same clusters"),
         (
-            ({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 1.0), (2, 2)), Totals((0.0, 0.0), (2, 2)))),
+            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (1, 3)))),
+            "of the same clusters",
+        ),
+        (
+            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 1.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 2)))),
             "sum up to 4, got 4 .* to 3",
         ),
-        (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (2, 3)))), "4 pairs .* got 5 that"),
+        (
+            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 3)))),
+            "4 pairs .* got 5 that",
+        ),
     ],
 )
 def test_what_cannot_be_decided_is_told(arguments: Any, message: str) -> None:
@@ -187,14 +195,14 @@ def judged(choices: tuple[int, int], cites: str, number: int, reason: str = SAYS
         Judgment(
             Pair(f"p{number}", "Q", "A", "B"),
             condition,
-            Reply(Verdict(choice or None, reason if arm in cites else QUIET, tie=not choice)),
+            JudgeReply(Verdict(choice or None, reason if arm in cites else QUIET, tie=not choice)),
         )
         for condition, choice, arm in zip((CONTRAST.x, CONTRAST.y), choices, "xy", strict=True)
     )
     return x, y
 
 
-def read(moved: str, elsewhere: str, *, way: int = 1, **more: Any) -> tuple[Measurement, Decision]:
+def read(moved: str, elsewhere: str, *, way: int = 1, **more: Any) -> tuple[ContrastMeasurement, GateDecision]:
     """Return what comes of a judge of which a shift of .30 moves, with reasons that cite the cue in these arms.
 
     `way`: towards the label of arm x (1) or the other (2). With `half` what moves becomes a tie in arm y.
@@ -203,8 +211,8 @@ def read(moved: str, elsewhere: str, *, way: int = 1, **more: Any) -> tuple[Meas
     moving, other = (60, 0) if half else (30, 3 - way)
     rows = [judged((way, other), moved, number, **more) for number in range(moving)]
     rows += [judged((1 + number % 2,) * 2, elsewhere, number, **more) for number in range(moving, 100)]
-    found = measure([x for x, _ in rows], [y for _, y in rows])
-    return found, decide(found, GateTable())
+    found = measure_contrast([x for x, _ in rows], [y for _, y in rows])
+    return found, decide_contrast(found, GateTable())
 
 
 @pytest.mark.parametrize("way", [1, 2])
@@ -246,9 +254,9 @@ def favoured(n: int) -> list[tuple[Judgment, Judgment]]:
 def test_naming_the_favoured_label_where_its_bearer_wins_anyway_is_no_admission(n: int) -> None:
     """Of unmoved pairs .2 to all name it in the one call in which it is right to: as silent as without."""
     rows = favoured(n)
-    found, plain = (measure(*map(list, zip(*each, strict=True))) for each in (rows, favoured(0)))
-    assert decide(found, GateTable()).car_status is FAIL
-    assert decide(found, GateTable()).message == decide(plain, GateTable()).message
+    found, plain = (measure_contrast(*map(list, zip(*each, strict=True))) for each in (rows, favoured(0)))
+    assert decide_contrast(found, GateTable()).car_status is FAIL
+    assert decide_contrast(found, GateTable()).message == decide_contrast(plain, GateTable()).message
     assert (found.admitted_shift, found.unadmitted_shift) == (plain.admitted_shift, plain.unadmitted_shift)
 
 
@@ -259,12 +267,12 @@ def test_related_pairs_and_a_model_that_reads_admit_nothing_either() -> None:
         for pair in favoured(5)
     ]
     x, y = map(list, zip(*rows, strict=True))
-    related = measure(x, y)
+    related = measure_contrast(x, y)
     assert related.related.admitted is not None
     assert set(related.related.admitted.sums) == {0}
-    assert decide(related, GateTable()).car_status is FAIL
-    model = measure(x, y, said=lambda each: "cited" if each.verdict.reason == SAYS else "absent")
-    assert decide(related, GateTable(), ("reader", model)).car_status is FAIL
+    assert decide_contrast(related, GateTable()).car_status is FAIL
+    model = measure_contrast(x, y, read_reason=lambda each: "cited" if each.verdict.reason == SAYS else "absent")
+    assert decide_contrast(related, GateTable(), ("reader", model)).car_status is FAIL
 
 
 def test_the_gate_counts_no_more_than_what_moved() -> None:
@@ -294,7 +302,7 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester)
     project = Project(pytester)
     project.copy_tests("recency")
     project.write_pairs(
-        as_row(Pair(f"p{n:03}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(60)
+        pair_to_row(Pair(f"p{n:03}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(60)
     )
     with serving(by=sly, keep_alive=True) as server:
         project.write(

@@ -28,15 +28,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.__main__ import main
-from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.batches.manifest import Manifest
+from judgefixtures.batches.manifest import BatchManifest
 from judgefixtures.cassettes import files, locks
-from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
-from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
-from judgefixtures.cassettes.in_use import Cassette, RecordMode
-from judgefixtures.cassettes.library import Library
-from judgefixtures.material.pairs import Pair
+from judgefixtures.cassettes.cassette import Cassette, RecordMode
+from judgefixtures.cassettes.files import (
+    CassetteError,
+    CassetteFile,
+    CassetteRow,
+    atomic_write,
+    identity_differences,
+    today_utc,
+)
+from judgefixtures.cassettes.snapshot import SampleSnapshot, add_snapshot_pairs, changed_fields, read_snapshot_pairs
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.cli.main import main
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.models.pairs import Pair
 
 HEADER = {"judgefixtures": 1, "dataset": "own", "condition": "no-cue", "judge": {"provider": "openai", "model": "m"}}
 JSON = "application/json"
@@ -45,13 +52,13 @@ for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf
     codecs.lookup(encoding)
 
 
-def row(number: int, pair: str | None = None, body: bytes = b"", **more: Any) -> Row:
+def row(number: int, pair: str | None = None, body: bytes = b"", **more: Any) -> CassetteRow:
     """Return a row whose digest and body tell its number."""
     name = f"p{number:03}" if pair is None else pair
-    return Row(f"{number:032x}", name, more.pop("repeat", 0), 200, body or b'{"n":%d}' % number, **more)
+    return CassetteRow(f"{number:032x}", name, more.pop("repeat", 0), 200, body or b'{"n":%d}' % number, **more)
 
 
-def written(path: Path, rows: Sequence[Row]) -> Path:
+def written(path: Path, rows: Sequence[CassetteRow]) -> Path:
     """Append rows to a cassette and return its path."""
     file = CassetteFile(path)
     for each in rows:
@@ -72,7 +79,7 @@ def meaning(body: bytes) -> Any:
         return body
 
 
-def same(one: Row, other: Row | None) -> bool:
+def same(one: CassetteRow, other: CassetteRow | None) -> bool:
     """Tell whether two rows say the same."""
     assert other is not None
     fields = ("digest", "pair", "repeat", "status", "content_type", "seen")
@@ -112,7 +119,7 @@ bodies = st.binary(max_size=200) | json_bodies | st.text(max_size=200).map(str.e
 digests = st.binary(min_size=16, max_size=16).map(bytes.hex)
 printable = st.text(st.characters(codec="ascii", min_codepoint=32, max_codepoint=126))
 rows = st.builds(
-    Row,
+    CassetteRow,
     digest=digests,
     pair=st.text(min_size=1),
     repeat=st.integers(0, 99),
@@ -124,18 +131,18 @@ rows = st.builds(
 
 
 @given(rows)
-def test_a_row_comes_back_as_it_was(given_row: Row) -> None:
+def test_a_row_comes_back_as_it_was(given_row: CassetteRow) -> None:
     """Any body, any pair id and any status survive a line, which has one line end: at its end."""
     line = given_row.line()
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert line.startswith(f'{{"digest":"{given_row.digest}",'.encode())
-    assert same(given_row, Row.parse(line))
+    assert same(given_row, CassetteRow.parse(line))
 
 
 @settings(deadline=None)
 @given(st.lists(rows, max_size=8, unique_by=lambda each: each.digest))
-def test_a_file_of_rows_comes_back(scratch: Callable[[], Path], given_rows: list[Row]) -> None:
+def test_a_file_of_rows_comes_back(scratch: Callable[[], Path], given_rows: list[CassetteRow]) -> None:
     """Every row that was appended is found by its digest in the file, and nothing else is."""
     file = CassetteFile(written(scratch(), given_rows))
     assert len(file) == len(given_rows) == len(file.read_rows())
@@ -175,10 +182,10 @@ def field_of(body: bytes) -> str:
 )
 def test_a_body_keeps_its_meaning(body: bytes, field: str) -> None:
     """A body is JSON in the file where that says the same to every reader; else its bytes are kept."""
-    given_row = Row("0" * 32, "p", 0, 200, body)
+    given_row = CassetteRow("0" * 32, "p", 0, 200, body)
     found = json.loads(given_row.line(), parse_constant=pytest.fail)
     assert {"json", "text", "base64"} & found.keys() == {field}
-    back = Row.parse(given_row.line()).body
+    back = CassetteRow.parse(given_row.line()).body
     assert back == body if field != "json" else meaning(back) == meaning(body)
 
 
@@ -187,7 +194,7 @@ def test_half_a_surrogate_pair_is_kept(body: bytes) -> None:
     """A body that escapes half of a surrogate pair, which no UTF-8 can hold, is kept with its meaning."""
     line = row(1, body=body).line()
     assert line.decode()
-    assert meaning(Row.parse(line).body) == meaning(body)
+    assert meaning(CassetteRow.parse(line).body) == meaning(body)
 
 
 def test_nesting_of_any_depth_can_be_written() -> None:
@@ -195,7 +202,7 @@ def test_nesting_of_any_depth_can_be_written() -> None:
     for depth in range(800, 1100):
         given_row = row(1, body=b"[" * depth + b"]" * depth)
         try:
-            back = Row.parse(given_row.line())
+            back = CassetteRow.parse(given_row.line())
         except RecursionError:
             pytest.fail(f"a body that is nested {depth} deep cannot be kept")
         assert back.body == given_row.body
@@ -494,7 +501,7 @@ broken_lines = (
     st.binary(max_size=120)
     | st.sampled_from(EVIL)
     | odd_rows
-    | st.builds(flipped, rows.map(Row.line), st.integers(0), st.integers(0, 255))
+    | st.builds(flipped, rows.map(CassetteRow.line), st.integers(0), st.integers(0, 255))
     | rows.map(lambda each: each.line()[:-1])
 )
 
@@ -551,7 +558,7 @@ def test_a_broken_line_is_refused_by_one_of_three_errors() -> None:
     """Row.parse turns away what we cannot have written, as documented, and nothing but that."""
     for line in EVIL:
         with pytest.raises((ValueError, KeyError, TypeError, RecursionError)):
-            Row.parse(line)
+            CassetteRow.parse(line)
 
 
 @pytest.mark.parametrize(
@@ -734,7 +741,7 @@ class FullDisk:
         self._fsync(descriptor)
 
 
-def full(file: CassetteFile, given_row: Row) -> None:
+def full(file: CassetteFile, given_row: CassetteRow) -> None:
     """Append to a file on a full disk: the error names file, cause and remedy."""
     with pytest.raises(CassetteError) as caught:
         file.append(given_row, HEADER)
@@ -813,7 +820,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for write in (
         lambda: atomic_write(tmp_path / "file" / "folder" / "x", b"new"),
-        lambda: freeze(tmp_path / "file" / "folder", PAIRS),
+        lambda: add_snapshot_pairs(tmp_path / "file" / "folder", PAIRS),
     ):
         with pytest.raises(CassetteError, match="cannot be written"):
             write()
@@ -890,7 +897,7 @@ OLD = {"provider": "openai", "model": "a", "parameters": PARAMETERS, "template":
 )
 def test_a_changed_identity_is_told_field_by_field(new: dict[str, Any], told: list[str]) -> None:
     """Every field that changed is named with its old and its new value, and nothing else is."""
-    assert differences(OLD, {**OLD, **new}) == told
+    assert identity_differences(OLD, {**OLD, **new}) == told
 
 
 identities = st.recursive(
@@ -910,10 +917,10 @@ def test_identities_differ_where_they_are_not_equal(one: dict[str, Any], other: 
             return value
         return {key: kept for key, inner in value.items() if (kept := without_nothing(inner)) != {}}
 
-    assert differences(one, one) == []
-    assert bool(differences(one, other)) == bool(differences(other, one))
+    assert identity_differences(one, one) == []
+    assert bool(identity_differences(one, other)) == bool(identity_differences(other, one))
     if without_nothing(one) != without_nothing(other):
-        assert differences(one, other) != []
+        assert identity_differences(one, other) != []
 
 
 # --- the library ------------------------------------------------------------------------------------------
@@ -935,7 +942,7 @@ def answer(cassette: Cassette, pairs: Sequence[Pair] = PAIRS) -> int:
         call, digest = cassette.call(pair), f"{PAIRS.index(pair) if pair in PAIRS else 90 + number:032x}"
         found = call.find(digest)
         if found is None:
-            found = Row(digest, pair.id, 0, 200, b'{"selected_response":1}')
+            found = CassetteRow(digest, pair.id, 0, 200, b'{"selected_response":1}')
             found = call.keep(found)
             asked += 1
         call.played.append(found)
@@ -951,13 +958,13 @@ def record(
     **changes: Any,
 ) -> int:
     """Record conditions as a run of pytest would, and return how many questions went out."""
-    with Library(root, mode).open(judge(**changes), "own", conditions, pairs) as cassettes:
+    with CassetteStore(root, mode).open(judge(**changes), "own", conditions, pairs) as cassettes:
         return sum(answer(cassettes[name], pairs) for name in conditions)
 
 
 def break_off(root: Path, mode: RecordMode) -> None:
     """Begin to record, and be interrupted after three answers."""
-    with Library(root, mode).open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+    with CassetteStore(root, mode).open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         assert answer(cassettes[CONDITIONS[0]], PAIRS[:3]) == 3
         raise KeyboardInterrupt
 
@@ -978,7 +985,7 @@ def test_a_condition_is_a_file(tmp_path: Path) -> None:
             "dataset": "own",
             "condition": name,
             "judge": judge().identity,
-            "recorded": today(),
+            "recorded": today_utc(),
         }
         assert [each.pair for each in file.read_rows()] == ["p0", "p1", "p2", "p3"]
 
@@ -995,13 +1002,18 @@ def test_answers_of_another_day_say_so(tmp_path: Path) -> None:
     """The header has the day of the first answers, later ones their own; a recording without days stays one."""
     record(tmp_path, pairs=PAIRS[:2])
     path = tmp_path.joinpath(*FOLDER, f"{CONDITIONS[0]}.jsonl")
-    path.write_bytes(path.read_bytes().replace(f'"recorded":"{today()}"'.encode(), b'"recorded":"2020-02-29"'))
+    path.write_bytes(path.read_bytes().replace(f'"recorded":"{today_utc()}"'.encode(), b'"recorded":"2020-02-29"'))
     record(tmp_path)
-    assert [each.on for each in CassetteFile(path).read_rows()] == ["2020-02-29", "2020-02-29", today(), today()]
-    assert path.read_text().count(today()) == 2
+    assert [each.on for each in CassetteFile(path).read_rows()] == [
+        "2020-02-29",
+        "2020-02-29",
+        today_utc(),
+        today_utc(),
+    ]
+    assert path.read_text().count(today_utc()) == 2
     assert path.read_text().count("2020-02-29") == 1
     path.write_text(path.read_text().replace(',"recorded":"2020-02-29"', ""))
-    assert [each.on for each in CassetteFile(path).read_rows()] == ["", "", today(), today()]
+    assert [each.on for each in CassetteFile(path).read_rows()] == ["", "", today_utc(), today_utc()]
 
 
 @pytest.mark.parametrize("day", ["2020-02-30", "20200229", "2020-W01-1", "yesterday", "7"])
@@ -1018,7 +1030,7 @@ def test_what_is_no_day_is_refused(path: Path, day: str) -> None:
 
 def test_looking_up_writes_nothing(tmp_path: Path) -> None:
     """In mode none no file and no folder is made, recorded or not."""
-    with Library(tmp_path / "none").open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+    with CassetteStore(tmp_path / "none").open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         assert [len(cassette.file) for cassette in cassettes.values()] == [0, 0]
     assert not (tmp_path / "none").exists()
     record(tmp_path)
@@ -1055,7 +1067,7 @@ def test_a_renewal_replaces_the_old_when_it_is_complete(tmp_path: Path) -> None:
     """`all` asks everything, leaves the old file until the end, and leaves nothing beside the new one."""
     record(tmp_path)
     before = tree(tmp_path)
-    library = Library(tmp_path, "all")
+    library = CassetteStore(tmp_path, "all")
     with library.open(judge(model="n"), "own", CONDITIONS, PAIRS) as cassettes:
         assert sum(answer(cassettes[name]) for name in CONDITIONS) == 8
         during = tree(tmp_path)
@@ -1089,7 +1101,7 @@ def test_a_renewal_of_some_pairs_keeps_the_others(tmp_path: Path) -> None:
     before = tree(tmp_path)
     assert record(tmp_path, "all", pairs=PAIRS[1:3]) == 4
     assert tree(tmp_path) == before
-    library = Library(tmp_path, "all")
+    library = CassetteStore(tmp_path, "all")
     for some, asked in ((PAIRS[:2], 4), (PAIRS[1:], 4), (PAIRS, 0)):  # p1 is this run's own by then
         with library.open(judge(), "own", CONDITIONS, some) as cassettes:
             assert sum(answer(cassettes[name], some) for name in CONDITIONS) == asked
@@ -1101,7 +1113,7 @@ def test_a_renewal_by_another_judge_sets_aside_what_it_does_not_replace(tmp_path
     record(tmp_path)
     before = tree(tmp_path)
     for number, model in enumerate(("n", "o"), 1):
-        library = Library(tmp_path, "all")
+        library = CassetteStore(tmp_path, "all")
         with library.open(judge(model=model), "own", CONDITIONS, PAIRS[:number]) as cassettes:
             assert sum(answer(cassettes[name], PAIRS[:number]) for name in CONDITIONS) == 2 * number
     asides = {name: content for name, content in tree(tmp_path).items() if ".part-of-another-judge" in name}
@@ -1121,22 +1133,22 @@ def test_pairs_are_frozen_with_the_recording_that_needs_them(tmp_path: Path) -> 
     for mode in get_args(RecordMode):
         if mode == "none":
             continue
-        with pytest.raises(KeyboardInterrupt), Library(tmp_path, mode).open(judge(), "own", CONDITIONS, changed):
+        with pytest.raises(KeyboardInterrupt), CassetteStore(tmp_path, mode).open(judge(), "own", CONDITIONS, changed):
             raise KeyboardInterrupt
         assert tree(tmp_path)["ours/own/pairs.jsonl"] == before, mode
     record(tmp_path, "missing", pairs=changed)
-    assert frozen_pairs(tmp_path.joinpath(*FOLDER))["p0"] == changed[0]
+    assert read_snapshot_pairs(tmp_path.joinpath(*FOLDER))["p0"] == changed[0]
 
 
 def test_a_sample_becomes_valid_with_the_recording_that_needs_it(tmp_path: Path) -> None:
     """A new sample replaces the frozen one when a recording of it is complete; the first one is kept at once."""
 
-    def library(mode: RecordMode, pairs: Sequence[Pair], seed: int) -> Library:
-        sample = FrozenSample({}, seed, 4, tuple((pair.id, pair.digest) for pair in pairs), {})
-        return Library(tmp_path, mode, samples={("ours", "own"): sample})
+    def library(mode: RecordMode, pairs: Sequence[Pair], seed: int) -> CassetteStore:
+        sample = SampleSnapshot({}, seed, 4, tuple((pair.id, pair.digest) for pair in pairs), {})
+        return CassetteStore(tmp_path, mode, samples={("ours", "own"): sample})
 
     def seed_and_pairs() -> tuple[int, int]:
-        found = Library(tmp_path).frozen_sample("ours", "own")
+        found = CassetteStore(tmp_path).frozen_sample("ours", "own")
         assert found is not None
         return found.seed, len(found.pairs)
 
@@ -1161,7 +1173,7 @@ def test_an_unfinished_renewal_is_told_when_it_is_used(tmp_path: Path) -> None:
     """Answers that another run's unfinished `all` left are used and said; this run's own are no news."""
     with pytest.raises(KeyboardInterrupt):
         break_off(tmp_path, "all")
-    library = Library(tmp_path, "all")
+    library = CassetteStore(tmp_path, "all")
     with library.open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         told = [cassette.resumed for cassette in cassettes.values() if cassette.resumed]
         assert len(told) == 1
@@ -1213,7 +1225,7 @@ def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: s
 def test_a_name_that_cannot_be_a_folder_is_told(tmp_path: Path, names: tuple[str, str]) -> None:
     """Where a judge that was made in Python, or a data set, has too long a name for a folder, the error says so."""
     with pytest.raises(CassetteError, match=r"has 256 characters and cannot be a folder.*at most 255"):
-        Library(tmp_path).frozen(*names)
+        CassetteStore(tmp_path).frozen(*names)
 
 
 def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
@@ -1238,12 +1250,12 @@ def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
 def test_unused_recordings_are_known(tmp_path: Path) -> None:
     """Recordings that a whole run did not ask for are unused; a run of some pairs judges no others."""
     record(tmp_path)
-    with Library(tmp_path).open(judge(), "own", CONDITIONS, PAIRS[:2]) as cassettes:
+    with CassetteStore(tmp_path).open(judge(), "own", CONDITIONS, PAIRS[:2]) as cassettes:
         for name in CONDITIONS:
             answer(cassettes[name], PAIRS[:2])
             assert cassettes[name].unused(whole=True) == ["p2", "p3"]
             assert cassettes[name].unused(whole=False) == []
-    with Library(tmp_path).open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+    with CassetteStore(tmp_path).open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         answer(cassettes[CONDITIONS[0]])
         assert cassettes[CONDITIONS[0]].unused(whole=True) == []
 
@@ -1261,12 +1273,12 @@ def test_a_second_recorder_waits_and_replays(tmp_path: Path) -> None:
     inside, done, asked = threading.Event(), threading.Event(), []
 
     def second() -> None:
-        with Library(tmp_path, "missing").open(judge(), "own", CONDITIONS[::-1], PAIRS) as cassettes:
+        with CassetteStore(tmp_path, "missing").open(judge(), "own", CONDITIONS[::-1], PAIRS) as cassettes:
             inside.set()
             asked.append(sum(answer(cassettes[name]) for name in CONDITIONS))
         done.set()
 
-    with Library(tmp_path, "missing").open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+    with CassetteStore(tmp_path, "missing").open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         thread = threading.Thread(target=second)
         thread.start()
         for name in CONDITIONS:
@@ -1288,7 +1300,7 @@ def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     def take() -> None:
         for _ in range(25):
-            with locks.held(tmp_path / "x"):
+            with locks.file_lock(tmp_path / "x"):
                 held.append(1)
                 most.append(len(held))
                 held.pop()
@@ -1311,9 +1323,9 @@ def test_a_lock_can_be_held_where_files_cannot_be_locked(tmp_path: Path) -> None
         "import errno, fcntl, sys, pathlib\n"
         "def missing(*_): raise OSError(errno.ENOSYS, 'no locks here')\n"
         "fcntl.flock = missing\n"
-        "from judgefixtures.cassettes.locks import held\n"
+        "from judgefixtures.cassettes.locks import file_lock\n"
         "for _ in range(2):\n"
-        "    with held(pathlib.Path(sys.argv[1])): print(len(list(pathlib.Path(sys.argv[1]).parent.iterdir())))\n"
+        "    with file_lock(pathlib.Path(sys.argv[1])): print(len(list(pathlib.Path(sys.argv[1]).parent.iterdir())))\n"
     )
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "batches")],
@@ -1328,9 +1340,9 @@ def test_a_lock_can_be_held_where_files_cannot_be_locked(tmp_path: Path) -> None
 
 def test_other_conditions_are_not_locked(tmp_path: Path) -> None:
     """Two that record different conditions do not wait for each other."""
-    with Library(tmp_path, "missing").open(judge(), "own", CONDITIONS[:1], PAIRS) as cassettes:
+    with CassetteStore(tmp_path, "missing").open(judge(), "own", CONDITIONS[:1], PAIRS) as cassettes:
         answer(cassettes[CONDITIONS[0]])
-        with Library(tmp_path, "missing").open(judge(), "own", CONDITIONS[1:], PAIRS) as others:
+        with CassetteStore(tmp_path, "missing").open(judge(), "own", CONDITIONS[1:], PAIRS) as others:
             assert answer(others[CONDITIONS[1]]) == 4
     assert record(tmp_path) == 0
 
@@ -1355,26 +1367,26 @@ pairs = st.builds(
 def test_frozen_pairs_come_back(scratch: Callable[[], Path], sample: list[Pair]) -> None:
     """Any pairs are frozen, sorted by id, and come back as they were."""
     folder = scratch()
-    freeze(folder, sample)
+    add_snapshot_pairs(folder, sample)
     if not sample:
         return
-    found = frozen_pairs(folder)
+    found = read_snapshot_pairs(folder)
     assert found == {pair.id: pair for pair in sample}
     assert list(found) == sorted(found)
 
 
 def test_freezing_adds_and_replaces(tmp_path: Path) -> None:
     """Other pairs are added, a changed pair is replaced, and the same pairs change no byte and no time."""
-    freeze(tmp_path, PAIRS[2:])
-    freeze(tmp_path, PAIRS[:3])
-    assert tuple(frozen_pairs(tmp_path).values()) == PAIRS
+    add_snapshot_pairs(tmp_path, PAIRS[2:])
+    add_snapshot_pairs(tmp_path, PAIRS[:3])
+    assert tuple(read_snapshot_pairs(tmp_path).values()) == PAIRS
     before = (tmp_path / "pairs.jsonl").stat()
-    freeze(tmp_path, PAIRS[::-1])
+    add_snapshot_pairs(tmp_path, PAIRS[::-1])
     assert (tmp_path / "pairs.jsonl").stat().st_mtime_ns == before.st_mtime_ns
     other = Pair("p1", "Another?", "One 1.", "Two 1.", gold=1)
-    freeze(tmp_path, [other])
-    assert frozen_pairs(tmp_path)["p1"] == other
-    assert len(frozen_pairs(tmp_path)) == 4
+    add_snapshot_pairs(tmp_path, [other])
+    assert read_snapshot_pairs(tmp_path)["p1"] == other
+    assert len(read_snapshot_pairs(tmp_path)) == 4
 
 
 @pytest.mark.parametrize(
@@ -1398,13 +1410,13 @@ def test_a_changed_pair_is_noticed(change: dict[str, Any], fields: list[str], as
 
 def test_damaged_frozen_pairs_name_their_line(tmp_path: Path) -> None:
     """Frozen pairs that cannot be read are an error with file, line and remedy."""
-    freeze(tmp_path, PAIRS)
+    add_snapshot_pairs(tmp_path, PAIRS)
     file = tmp_path / "pairs.jsonl"
     lines = file.read_text().splitlines()
     for damage in (lines[0], "{}", "[]", lines[2][:20]):
         file.write_text("\n".join([*lines[:2], damage, *lines[3:]]))
         with pytest.raises(CassetteError) as caught:
-            frozen_pairs(tmp_path)
+            read_snapshot_pairs(tmp_path)
         for word in (f"{file}:3", "damaged", "--judge-record missing"):
             assert word in str(caught.value)
 
@@ -1429,7 +1441,7 @@ FORMAT_1 = """\
 VERDICT_1 = '{"selected_response": 1, "reason": "naïve"}'
 ANSWER_1 = {"choices": [{"message": {"content": VERDICT_1}}], "id": "scrubbed"}
 ROWS_1 = [
-    Row(
+    CassetteRow(
         "0" * 31 + "1",
         "p1",
         0,
@@ -1437,9 +1449,9 @@ ROWS_1 = [
         json.dumps(ANSWER_1, ensure_ascii=False, separators=(",", ":")).encode(),
         seen="0f1e2d3c4b5a6978",
     ),
-    Row("0" * 31 + "2", "p1", 1, 200, b'{"n":1.5,"m":[true,null]}', seen="0f1e2d3c4b5a6978"),
-    Row("0" * 31 + "3", "p2", 0, 400, b"too large\n", "text/plain; charset=utf-8", "8796a5b4c3d2e1f0"),
-    Row("0" * 31 + "4", "ü/../2", 0, 200, base64.b64decode("iVBOR/8="), "image/png"),
+    CassetteRow("0" * 31 + "2", "p1", 1, 200, b'{"n":1.5,"m":[true,null]}', seen="0f1e2d3c4b5a6978"),
+    CassetteRow("0" * 31 + "3", "p2", 0, 400, b"too large\n", "text/plain; charset=utf-8", "8796a5b4c3d2e1f0"),
+    CassetteRow("0" * 31 + "4", "ü/../2", 0, 200, base64.b64decode("iVBOR/8="), "image/png"),
 ]
 
 
@@ -1556,7 +1568,7 @@ def other_answer(path: Path) -> None:
 def joins_everything(folder: Path) -> None:
     """Assert that what either branch recorded is there, sorted and readable, and nothing is asked again."""
     cassettes = folder / "cassettes"
-    assert frozen_pairs(cassettes.joinpath(*FOLDER)) == {pair.id: pair for pair in PAIRS}
+    assert read_snapshot_pairs(cassettes.joinpath(*FOLDER)) == {pair.id: pair for pair in PAIRS}
     before = tree(cassettes)
     assert record(cassettes, "none") == 0
     assert record(cassettes) == 0
@@ -1632,7 +1644,25 @@ def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]
     assert [each.body for each in CassetteFile(path).read_rows()] == [b'"a"', b'{"n":2}']
 
 
+def test_each_folder_is_mended_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Links to folders are followed, in a circle as well; hidden folders are left alone."""
+    judge, elsewhere, hidden = (tmp_path / name for name in ("cassettes/judge", "elsewhere", "cassettes/.git"))
+    for folder in (judge, elsewhere, hidden):
+        folder.mkdir(parents=True)
+        written(folder / "no-cue.jsonl", [row(1, body=b'"a"')])
+        with (folder / "no-cue.jsonl").open("ab") as file:
+            file.write(row(1, body=b'"b"').line())
+    for name, target in (("l1", "."), ("l2", ".."), ("l3", elsewhere)):
+        (judge / name).symlink_to(target)
+    assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
+    assert capsys.readouterr().out.count("1 were asked on both") == 2
+    left = {folder.name: len(CassetteFile(folder / "no-cue.jsonl").read_rows()) for folder in (judge, elsewhere)}
+    assert left == {"judge": 1, "elsewhere": 1}
+    assert (hidden / "no-cue.jsonl").read_bytes().endswith(row(1, body=b'"b"').line())
+
+
 HEAD = json.dumps(HEADER).encode() + b"\n"
+NO_JUDGE_HEAD = b'{"judgefixtures":1,"judge":[]}\n'
 OTHER_HEAD = HEAD.replace(b'"m"', b'"n"')
 PAIR_LINE = b'{"id":"p","question":"%s","response_1":"1","response_2":"2"}\n'
 SAMPLE = (
@@ -1647,6 +1677,7 @@ SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","
     [
         ("no-cue.jsonl", conflict(HEAD + row(1).line(), OTHER_HEAD + row(2).line()), ("different judges", '"m" -> ')),
         ("no-cue.jsonl", conflict(row(1).line(), row(2).line()), ("not a cassette",)),
+        ("no-cue.jsonl", conflict(NO_JUDGE_HEAD + row(1).line(), NO_JUDGE_HEAD), ("not a cassette",)),
         ("no-cue.jsonl", HEAD + conflict(row(1).line(), b"damage\n"), ("line 2 of one version",)),
         ("no-cue.jsonl", HEAD + b"=======\n" + row(1).line(), (":2: the marks", "git checkout --merge")),
         ("no-cue.jsonl", HEAD + conflict(b"", row(1).line())[:-14], ("the last mark", "git checkout --merge")),
@@ -1698,9 +1729,9 @@ def test_the_lists_of_batches_of_two_branches_are_joined(tmp_path: Path, way: st
     else:
         path.write_bytes(conflict(ours, theirs, base if "base" in way else None))
         with pytest.raises(CassetteError, match=re.escape(f"cassettes merge {path}")):
-            Manifest.of(path.parent)
+            BatchManifest.of(path.parent)
         assert main(["cassettes", "merge", str(path.parent)]) == 0
-    found = Manifest.of(path.parent)
+    found = BatchManifest.of(path.parent)
     assert [each.batch for each in found.open] == (["b1", "b9", "b2"] if way == "marks" else ["b1", "b2"])
     assert {each.batch for each in found.sent if each.closed} == {"b0"}
     assert path.read_bytes().startswith(ours)
@@ -1734,7 +1765,9 @@ def test_the_longer_sample_is_kept(tmp_path: Path) -> None:
 @pytest.mark.whole
 @settings(deadline=None)
 @given(st.lists(rows, max_size=6, unique_by=lambda each: each.digest), st.data())
-def test_any_two_versions_are_joined(scratch: Callable[[], Path], given_rows: list[Row], data: st.DataObject) -> None:
+def test_any_two_versions_are_joined(
+    scratch: Callable[[], Path], given_rows: list[CassetteRow], data: st.DataObject
+) -> None:
     """Whatever rows two versions have, the joined file is the one that a recording of all of them writes."""
     ours, theirs = (written(scratch(), [each for each in given_rows if data.draw(st.booleans())]) for _ in range(2))
     contents = [path.read_bytes() if path.exists() else HEAD for path in (ours, theirs)]

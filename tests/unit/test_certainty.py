@@ -13,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project import Project, in_pyproject
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.beyond_verdicts import decide_log_odds, decide_scores
+from judgefixtures.checks.log_odds_and_scores import decide_log_odds, decide_scores
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.certainty import certainty, likely_of
-from judgefixtures.numbers.odds import LARGEST, Shift, share_log_odds, token_shift
-from judgefixtures.numbers.statistics import Status, score_interval
-from judgefixtures.reading.probabilities import Probability, stated_probability
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.certainty import certainty, likely_of
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.probabilities import Probability
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.verdict_probabilities import stated_probability
 from judgefixtures.simulator.server import SimulatorServer, serving
+from judgefixtures.statistics import Status, score_interval
+from judgefixtures.statistics.log_odds import LARGEST, Shift, share_log_odds, token_shift
 
 pytest_plugins = ["pytester"]
 
@@ -38,7 +39,7 @@ def judgment(number: int, condition: Condition, odds: float | Probability | None
     """Return a judgment with these log-odds for what stood first, and the verdict that is likelier."""
     probability = Probability(odds, odds) if isinstance(odds, float) else odds
     sure = 0.0 if probability is None else probability.log_odds
-    reply = Reply(Verdict(1 if sure >= 0 else 2, "It is better."), probability=probability, **more)
+    reply = JudgeReply(Verdict(1 if sure >= 0 else 2, "It is better."), probability=probability, **more)
     return Judgment(Pair(f"p{number}", "Q", "A", "B", gold=1), condition, reply)
 
 
@@ -96,7 +97,7 @@ def test_pairs_without_probabilities_are_counted() -> None:
     assert (none.pairs, none.lacking, none.log_odds_shift) == (2, 2, None)
     gate = GateTable(log_odds_tolerance=1.5)
     assert decide_log_odds(none, gate, CONTRAST).status is Status.INCONCLUSIVE  # asked for, and nothing came
-    refused = decide_log_odds(none, gate, CONTRAST, asked=False)
+    refused = decide_log_odds(none, gate, CONTRAST, has_logprobs=False)
     assert refused.status is Status.NOT_APPLICABLE
     assert "log_odds_tolerance 1.5 is not applied" in refused.reason
     assert decide_log_odds(none, GateTable(), CONTRAST).reason == ""
@@ -108,7 +109,7 @@ def test_pairs_without_probabilities_are_counted() -> None:
     assert part.status is Status.INCONCLUSIVE
     assert "10 of 70 pairs came without probabilities" in part.reason
     spoiled = [
-        Judgment(each.pair, each.condition, Reply(Verdict(None, "", "no-json")), each.repeat)
+        Judgment(each.pair, each.condition, JudgeReply(Verdict(None, "", "no-json")), each.repeat)
         for each in arm(CONTRAST.x, *odds, *odds[:10])[60:]
     ]
     invalid = certainty([[*arm(CONTRAST.x, *odds), *spoiled]], [arm(CONTRAST.y, *odds, *odds[:10])], "chose-first")
@@ -225,9 +226,9 @@ def test_the_shift_is_said_in_words(contrast: Contrast, words: str) -> None:
 
 def towards(number: int) -> bool:
     """Tell whether response 1 of a pair is the edited one."""
-    from judgefixtures.material.edits import target
+    from judgefixtures.models.edits import edit_target
 
-    return target(Pair(f"p{number}", "Q", "A", "B", gold=1)) == 1
+    return edit_target(Pair(f"p{number}", "Q", "A", "B", gold=1)) == 1
 
 
 def test_shares_of_repeats() -> None:
@@ -235,7 +236,7 @@ def test_shares_of_repeats() -> None:
 
     def chosen(number: int, condition: Condition, selected: Any, repeat: int) -> Judgment:
         verdict = Verdict(selected, "r") if selected else Verdict(None, "r", tie=True)
-        return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, Reply(verdict), repeat)
+        return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, JudgeReply(verdict), repeat)
 
     xs = [[chosen(n, CONTRAST.x, 1 if repeat < 3 else 2, repeat) for n in range(40)] for repeat in range(4)]
     ys = [[chosen(n, CONTRAST.y, 1 if repeat < 1 else 0, repeat) for n in range(40)] for repeat in range(4)]
@@ -256,7 +257,7 @@ def test_shares_of_repeats() -> None:
         for condition in (CONTRAST.x, CONTRAST.y)
         for repeat in range(5)
     ]
-    lost = Reply(Verdict(None, "", "no-json"))
+    lost = JudgeReply(Verdict(None, "", "no-json"))
     fewer = [sure[5], sure[6], *([Judgment(j.pair, j.condition, lost, j.repeat) for j in each] for each in sure[7:])]
     still = certainty(sure[:5], fewer, "chose-first")
     assert still.log_odds_shift is not None
@@ -267,7 +268,7 @@ def test_scores_shift_in_points() -> None:
     """The mean over both responses of what the label of arm x brings one; an edit changes one response alone."""
 
     def scored(condition: Condition, first: float, second: float, **more: Any) -> Judgment:
-        reply = Reply(Verdict(None, "", tie=True), scores=(first, second))
+        reply = JudgeReply(Verdict(None, "", tie=True), scores=(first, second))
         return Judgment(Pair(more.get("id", "p"), "Q", "A", "B", gold=1), condition, reply)
 
     x = [scored(CONTRAST.x, 7, 5, id=f"p{n}") for n in range(100)]
@@ -284,7 +285,7 @@ def test_scores_shift_in_points() -> None:
     still = certainty([x], [x], "chose-first", scale=(1, 10))
     assert decide_scores(still, GateTable(), (1, 10)).status is Status.PASS
     assert decide_scores(found, GateTable(), (1, 10), gated=False).status is Status.NOT_APPLICABLE
-    without = Reply(Verdict(None, "", "not-a-choice"))
+    without = JudgeReply(Verdict(None, "", "not-a-choice"))
     spoiled = [Judgment(each.pair, each.condition, without) if n < 9 else each for n, each in enumerate(x)]
     doubtful = certainty([spoiled], [x], "chose-first", scale=(1, 10))
     assert (doubtful.pairs, doubtful.lacking) == (100, 9)
@@ -295,7 +296,7 @@ def test_scores_shift_in_points() -> None:
     assert (
         decide_scores(certainty([few], [x], "chose-first", scale=(1, 10)), GateTable(), (1, 10)).status is Status.PASS
     )
-    no_ties = Reply(Verdict(None, "", "tie"), scores=(6, 6))  # ties = "invalid": the scores are known all the same
+    no_ties = JudgeReply(Verdict(None, "", "tie"), scores=(6, 6))  # ties = "invalid": the scores are known all the same
     known = certainty([[Judgment(each.pair, each.condition, no_ties) for each in x]], [x], "chose-first", scale=(1, 10))
     assert known.lacking == 0
 

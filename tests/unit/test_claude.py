@@ -17,14 +17,15 @@ from support.asking import a_judge, ask, rows, run, some_pairs
 from support.project import Project, in_pyproject, suite
 from support.server import FIRST, SECOND, Answer, Asked, called, claude, good, serving, wire
 
-from judgefixtures.asking.costs import price_usd
-from judgefixtures.asking.judges import FatalJudgeError, load_judge
-from judgefixtures.asking.retirements import retirement
+from judgefixtures.client.costs import price_usd
+from judgefixtures.client.retirements import retirement_warning
 from judgefixtures.config import judge_table
-from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.providers import anthropic, http_library, tables
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.models.contrasts import NO_CUE
+from judgefixtures.providers import anthropic, http_library
+from judgefixtures.providers import judge_table as judge_table_module
 from judgefixtures.simulator.server import serving as simulating
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -165,7 +166,7 @@ def test_a_forced_tool_states_the_verdict() -> None:
 def test_scores_are_asked_for_without_bounds(scale: list[float], score: Any) -> None:
     """Structured outputs know no minimum and maximum: whole scores are listed, others described."""
     table = load_judge({**CLAUDE, "mode": "pointwise", "scale": scale}).table
-    asked = anthropic.request(table, frozenset(), "Q")["output_config"]["format"]["schema"]["properties"]
+    asked = anthropic.request_body(table, frozenset(), "Q", "")["output_config"]["format"]["schema"]["properties"]
     assert asked["score"] == score
 
 
@@ -225,7 +226,7 @@ def test_the_day_of_retirement_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
 
         with serving(answer) as server:
             record = dataclasses.replace(anthropic.RECORD, url=server.url)
-            monkeypatch.setattr(tables, "record_of", lambda _name: record)
+            monkeypatch.setattr(judge_table_module, "provider_spec", lambda _name: record)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "the-key")
             found = asyncio.run(asked())
         assert [each.path for each in server.asked] == ([] if more else ["/v1/models/claude-haiku-4-5"])
@@ -233,7 +234,7 @@ def test_the_day_of_retirement_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
 
     told = day(wire({"id": "claude-haiku-4-5", "type": "model", "retires_at": "2026-12-20T00:00:00Z"}))
     assert told == "2026-12-20T00:00:00Z"
-    assert "2026-12-20, in 28 days" in str(retirement("claude-haiku-4-5", datetime.date(2026, 11, 22), told))
+    assert "2026-12-20, in 28 days" in str(retirement_warning("claude-haiku-4-5", datetime.date(2026, 11, 22), told))
     assert day(wire({"retires_at": None})) is None
     assert day(wire("<html>", 502)) is None
     assert day(wire({}), base_url="http://127.0.0.1:9", api_key_env="ANTHROPIC_API_KEY") is None
@@ -243,7 +244,7 @@ def test_a_model_whose_end_is_known_warns() -> None:
     """Models that the SDK calls deprecated are in the shipped list, by name and by dated snapshot."""
     day = datetime.date(2026, 11, 22)
     for model in ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"):
-        assert "2026-11-30, in 8 days" in str(retirement(model, day))
+        assert "2026-11-30, in 8 days" in str(retirement_warning(model, day))
 
 
 @pytest.mark.parametrize(

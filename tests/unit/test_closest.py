@@ -21,16 +21,16 @@ from support.server import NOWHERE, Answer, Asked, Server, chat, problem, runnin
 
 from judgefixtures import JudgeFixturesError, Run
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.merges import Versions, joined
-from judgefixtures.checks.protocol import Subject
+from judgefixtures.cassettes.merges import MergeVersions, merge_versions
+from judgefixtures.checks.base import CheckId
 from judgefixtures.config import build_config
-from judgefixtures.findings import Finding
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.preflight.forecast import forecast
-from judgefixtures.runs import closest
-from judgefixtures.runs.closest import About, closest_first, is_about_closest
-from judgefixtures.runs.desk import RunOptions
+from judgefixtures.models.findings import Finding
+from judgefixtures.run import closest_pairs
+from judgefixtures.run.closest_pairs import PairScope, closest_first, is_about_closest
+from judgefixtures.run.context import RunOptions
+from judgefixtures.run.preflight import preflight_lines
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics import Status
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -414,9 +414,13 @@ def test_choices_of_two_branches_are_joined() -> None:
 
     path = Path("cassettes/a/own/closest.json")
     short, long = chosen("x"), chosen("x", "y")
-    assert joined(path, Versions(short, long)).content == joined(path, Versions(long, short)).content == long
+    assert (
+        merge_versions(path, MergeVersions(short, long)).content
+        == merge_versions(path, MergeVersions(long, short)).content
+        == long
+    )
     with pytest.raises(CassetteError, match="different choices of the closest pairs"):
-        joined(path, Versions(long, chosen("y")))
+        merge_versions(path, MergeVersions(long, chosen("y")))
 
 
 # --- swaps, preflight, what is left alone --------------------------------------------------------------------------
@@ -449,7 +453,9 @@ def test_the_preflight_counts_the_screening(folder: Path, server: Judges, gate: 
     def lines(*subjects: tuple[str, str | None]) -> str:
         with Run.from_config(file, record="missing") as run:
             return "\n".join(
-                forecast(run, [Subject("a", "own", run.inventory.check(name), with_) for name, with_ in subjects])
+                preflight_lines(
+                    run, [CheckId("a", "own", run.inventory.check(name), with_) for name, with_ in subjects]
+                )
             )
 
     said = lines(("recency-new-old", None), ("position-no-cue", None))
@@ -472,22 +478,22 @@ def forecast_of_swap(file: Path) -> str:
 
     with Run.from_config(file, record="missing") as run:
         check = SwapCheck(run.inventory.check("recency-new-old").contrast)
-        return "\n".join(forecast(run, [Subject("a", "own", check, "b")]))
+        return "\n".join(preflight_lines(run, [CheckId("a", "own", check, "b")]))
 
 
 def test_what_is_foreseen_has_as_many_clusters_as_there_can_be() -> None:
     """What stands for pairs that are still to be chosen is as unrelated as possible: nothing is refused too soon."""
     pairs = [replace(pair, cluster=name) for pair, name in zip(some_pairs(6), "aabbcd", strict=True)]
-    about = About((pairs[0],), tuple(pairs), frozenset({"a"}), 3)
+    about = PairScope((pairs[0],), tuple(pairs), frozenset({"a"}), 3)
     assert [pair.cluster for pair in about.at_most] == ["a", "b", "c", "d"]
-    assert len((about | About((), tuple(pairs), frozenset({"b"}), 3)).at_most) == 6
+    assert len((about | PairScope((), tuple(pairs), frozenset({"b"}), 3)).at_most) == 6
 
 
 def test_what_two_checks_are_about() -> None:
     """The pairs of both, each once; the pool of either; whoever is undecided for one; the larger number to choose."""
     pairs = some_pairs(6)
-    known, open_ = About(tuple(pairs[:2])), About(tuple(pairs[1:3]), tuple(pairs), frozenset({"a"}), 2)
-    other = About((), tuple(pairs), frozenset({"b"}), 3)
+    known, open_ = PairScope(tuple(pairs[:2])), PairScope(tuple(pairs[1:3]), tuple(pairs), frozenset({"a"}), 2)
+    other = PairScope((), tuple(pairs), frozenset({"b"}), 3)
     for both in (known | open_ | other, other | open_ | known):
         assert {pair.id for pair in both.pairs} == {pair.id for pair in pairs[:3]}
         assert (both.pool, both.undecided, both.cut) == (tuple(pairs), {"a", "b"}, 3)
@@ -498,10 +504,10 @@ def test_a_frozen_choice_is_read_once(folder: Path, gate: Gating, monkeypatch: p
     """However often it is asked for in a run: the preflight does so for every item several times."""
     gate(record="missing")
     read: list[Path] = []
-    frozen_choice = closest.frozen_choice
-    monkeypatch.setattr(closest, "frozen_choice", lambda path: read.append(path) or frozen_choice(path))  # type: ignore[func-returns-value]
+    read_snapshot = closest_pairs.read_closest_snapshot
+    monkeypatch.setattr(closest_pairs, "read_closest_snapshot", lambda path: read.append(path) or read_snapshot(path))  # type: ignore[func-returns-value]
     with Run.from_config(folder / "judges.toml") as run:
-        subject = Subject("a", "own", run.inventory.check("recency-new-old"))
+        subject = CheckId("a", "own", run.inventory.check("recency-new-old"))
         first = run.about(subject)
         assert first.pairs
         assert run.about(subject) == first

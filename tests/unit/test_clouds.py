@@ -19,16 +19,17 @@ from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
 from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
-from judgefixtures.asking.costs import price_usd
-from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.replay import recording
+from judgefixtures.cassettes.vcr_adapter import record_http
+from judgefixtures.client.costs import price_usd
 from judgefixtures.config import build_config, judge_table
-from judgefixtures.runs import notes
+from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.run import notes
 from judgefixtures.simulator.server import serving as simulating
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -53,10 +54,10 @@ def vertex(
     return table | ({} if url is None else {"base_url": url}) | more
 
 
-def ask(table: dict[str, Any]) -> Reply:
+def ask(table: dict[str, Any]) -> JudgeReply:
     """Return what a judge answers, once."""
 
-    async def once() -> Reply:
+    async def once() -> JudgeReply:
         judge = load_judge(table, "mine")
         try:
             return await judge.ask("Question 1: which one?")
@@ -256,7 +257,7 @@ def test_vertex_s_own_host_is_that_of_the_region(
     """Without base_url the SDK's address of the region is asked, whatever project the environment names."""
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "another")
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "false")
-    with recording(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError, match=f"reach {host}:443"):
+    with record_http(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError, match=f"reach {host}:443"):
         ask(vertex(None, location=location))
     assert credentials.refreshed == 1
 
@@ -374,7 +375,7 @@ def test_prices_are_those_of_the_model() -> None:
 
 def test_a_cloud_s_calendar_is_not_taken_for_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """When OpenAI or Google end a model says nothing of Azure or Vertex; a judge that asks them is warned."""
-    monkeypatch.setattr(notes, "retirement", lambda model, _today, _told: f"{model} ends")
+    monkeypatch.setattr(notes, "retirement_warning", lambda model, _today, _told: f"{model} ends")
     warned: list[str] = []
     ledger = types.SimpleNamespace(warn=warned.append)
     plain = {"provider": "openai", "model": "gpt-4o"}

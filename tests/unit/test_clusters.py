@@ -18,41 +18,48 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, decide_accuracy
-from judgefixtures.checks.columns import contrast_row
-from judgefixtures.checks.four_cells import decide_four_cells, four_cells
-from judgefixtures.checks.protocol import Need, Subject
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.treatment import decide_edit
-from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.checks.base import CheckId, SampleRequirement
+from judgefixtures.checks.contrast import ContrastCheck
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.contrast_row import contrast_row
+from judgefixtures.checks.edit import decide_edit
+from judgefixtures.checks.four_cells import decide_four_cells, measure_four_cells
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair, as_row, clusters_of, independent, sharing_a_question, swapped
-from judgefixtures.measures.metrics import Related, measure, preference
-from judgefixtures.numbers.statistics import (
+from judgefixtures.metrics.contrast_metrics import ClusterScores, measure_contrast, position_preference
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import (
+    Pair,
+    clusters_of,
+    count_independent,
+    pair_to_row,
+    sharing_a_question,
+    swap_responses,
+)
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.run.preflight import preflight_lines
+from judgefixtures.run.run import Run
+from judgefixtures.sources import Source, load_sample
+from judgefixtures.sources.sample import describe_sample
+from judgefixtures.statistics import (
+    ClusterTotals,
     Status,
-    Totals,
-    decides,
+    can_decide,
+    cluster_totals,
     gate_non_inferiority,
     gate_shift,
     mcnemar_exact,
-    mirrored,
     needed_pairs,
+    negated,
     paired_difference,
     proportion,
     score_interval,
     score_test,
     tango_z,
-    totals,
 )
-from judgefixtures.preflight.forecast import forecast
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.runs.run import Run
-from judgefixtures.sources import Source, load_sample
-from judgefixtures.sources.sample import describe
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 no_deadline = settings(deadline=None)
 brief = settings(deadline=None, max_examples=40)
@@ -246,7 +253,7 @@ def test_what_cannot_be_tested_is_told(arguments: tuple[Any, ...], message: str)
 def test_clusters_of_one_pair_change_nothing(scores: list[int], mu0: float) -> None:
     """With a label of its own for every pair each number is, to the bit, the one without clusters."""
     labels = list(range(len(scores)))
-    assert totals(scores, labels) is None
+    assert cluster_totals(scores, labels) is None
     assert score_test(scores, mu0, clusters=labels) == score_test(scores, mu0)
     assert score_interval(scores, clusters=labels) == score_interval(scores)
 
@@ -256,8 +263,8 @@ def test_clusters_of_one_pair_change_nothing(scores: list[int], mu0: float) -> N
 def test_a_cluster_of_one_pair_is_a_pair(scores: list[int]) -> None:
     """The formulas over clusters are, over clusters of one pair, those that they stand for."""
     n10, n01, n = scores.count(1), scores.count(-1), len(scores)
-    single = Totals(tuple(map(float, scores)), (1,) * n)
-    ones = Totals(tuple(float(score == 1) for score in scores), (1,) * n)
+    single = ClusterTotals(tuple(map(float, scores)), (1,) * n)
+    ones = ClusterTotals(tuple(float(score == 1) for score in scores), (1,) * n)
     for ours, theirs in (
         (paired_difference(n10, n01, n, totals=single), paired_difference(n10, n01, n)),
         (proportion(n10, n, totals=ones), proportion(n10, n)),
@@ -277,12 +284,12 @@ def test_copies_of_a_pair_are_one_pair(scores: list[int], copies: int) -> None:
     """Where all pairs of a cluster are alike and clusters of one size, every number is that of the clusters."""
     repeated = [score for score in scores for _ in range(copies)]
     labels = [index // copies for index in range(len(repeated))]
-    by = totals(repeated, labels)
+    by = cluster_totals(repeated, labels)
     n10, n01, n = (copies * count for count in (scores.count(1), scores.count(-1), len(scores)))
     few = paired_difference(n10 // copies, n01 // copies, len(scores))
     found = paired_difference(n10, n01, n, totals=by)
     assert (found.value, found.low, found.high, found.n) == pytest.approx((few.value, few.low, few.high, n), abs=1e-9)
-    ones = totals([score == 1 for score in repeated], labels)
+    ones = cluster_totals([score == 1 for score in repeated], labels)
     exact, one = proportion(n10, n, method="exact", totals=ones), proportion(n10 // copies, len(scores), method="exact")
     assert (exact.low, exact.high) == pytest.approx((one.low, one.high), abs=1e-9)
     assert mcnemar_exact(n10, n01, by) == pytest.approx(mcnemar_exact(n10 // copies, n01 // copies), rel=1e-9)
@@ -293,7 +300,7 @@ def test_copies_of_a_pair_are_one_pair(scores: list[int], copies: int) -> None:
 
 def test_wilson_is_what_statsmodels_says() -> None:
     """Over clusters of one pair the score interval of a share is Wilson's, by another implementation."""
-    by = Totals((1.0,) * 17 + (0.0,) * 33, (1,) * 50)
+    by = ClusterTotals((1.0,) * 17 + (0.0,) * 33, (1,) * 50)
     low, high = proportion_confint(17, 50, alpha=0.10, method="wilson")
     found = proportion(17, 50, totals=by)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
@@ -307,32 +314,32 @@ def test_arms_of_clusters_are_exchanged_exactly(sums: list[int]) -> None:
     signed = [abs(sum(s if choice >> i & 1 else -s for i, s in enumerate(sums))) for choice in range(2**size)]
     n10, n01 = sum(s for s in sums if s > 0), -sum(s for s in sums if s < 0)
     expected = 1.0 if n10 == n01 else sum(each >= total for each in signed) / 2**size
-    assert mcnemar_exact(n10, n01, Totals(tuple(map(float, sums)), (3,) * size)) == pytest.approx(expected)
+    assert mcnemar_exact(n10, n01, ClusterTotals(tuple(map(float, sums)), (3,) * size)) == pytest.approx(expected)
 
 
 def test_one_cluster_is_not_clusters() -> None:
     """A single cluster is said as one, in what was counted and in why it decides nothing."""
-    message = gate_shift(1, 0, 9, 0.15, totals=totals([1, *[0] * 8], ["a"] * 9)).message
+    message = gate_shift(1, 0, 9, 0.15, totals=cluster_totals([1, *[0] * 8], ["a"] * 9)).message
     assert "n = 9 pairs in 1 cluster, tolerance" in message
     assert "; 1 cluster decides nothing: at least 5 are needed" in message
 
 
 def test_few_clusters_decide_nothing() -> None:
     """Under five clusters of equal size a gate is INCONCLUSIVE whatever moved, and says why; so is one of a giant."""
-    four = totals([1] * 40, [n // 10 for n in range(40)])
+    four = cluster_totals([1] * 40, [n // 10 for n in range(40)])
     found = gate_shift(40, 0, 40, 0.15, totals=four)
     assert (found.status, found.p_pass, found.p_fail) == (Status.INCONCLUSIVE, 1.0, 1.0)
     assert (
         "n = 40 pairs in 4 clusters, tolerance .15: INCONCLUSIVE; 4 clusters decide nothing: at least 5 are needed"
         in (found.message)
     )
-    worse = gate_non_inferiority(0, 40, 40, 0.05, totals=mirrored(four))
+    worse = gate_non_inferiority(0, 40, 40, 0.05, totals=negated(four))
     assert (worse.status, "4 clusters decide nothing" in worse.message) == (Status.INCONCLUSIVE, True)
-    giant = totals([1] * 100, [max(0, n - 70) for n in range(100)])
+    giant = cluster_totals([1] * 100, [max(0, n - 70) for n in range(100)])
     assert giant is not None
-    assert (giant.count, decides(giant)) == (30, False)
+    assert (giant.count, can_decide(giant)) == (30, False)
     assert "30 clusters, worth 2.0 of equal size, decide nothing" in gate_shift(100, 0, 100, 0.15, totals=giant).message
-    ten = totals([1] * 100, [n // 10 for n in range(100)])
+    ten = cluster_totals([1] * 100, [n // 10 for n in range(100)])
     assert gate_shift(100, 0, 100, 0.15, totals=ten).status is Status.FAIL
 
 
@@ -377,7 +384,7 @@ def test_related_pairs_still_pass() -> None:
     for icc in (0.0, 0.9):
         for _ in range(runs):
             found, labels = drawn(rng, 60, icc, 0.0, 0.10)
-            by = totals(found, labels)
+            by = cluster_totals(found, labels)
             gate = gate_shift(found.count(1), found.count(-1), len(found), 0.15, totals=by)
             passed[icc] += gate.status is Status.PASS
     assert passed[0.0] >= 0.95 * runs
@@ -394,7 +401,7 @@ def judged(choices: Sequence[str], clusters: Sequence[str | None], contrast: Any
         pair = Pair(f"p{index}", f"Q{index}", "A", "B", gold=1, cluster=cluster)
         for arm, condition, letter in zip(arms, (contrast.x, contrast.y), choice, strict=True):
             verdict = Verdict(int(letter), reason) if letter != "-" else Verdict(None, "", "refusal")
-            arm.append(Judgment(pair, condition, Reply(verdict)))
+            arm.append(Judgment(pair, condition, JudgeReply(verdict)))
     return arms
 
 
@@ -414,19 +421,19 @@ ESTIMATES = (
 def test_a_contrast_of_related_pairs() -> None:
     """Every interval is wider, the value is the same, and the row and the message count the clusters."""
     choices, clusters = SHIFTED
-    related, plain = (measure(*judged(choices, each)) for each in (clusters, [None] * 120))
+    related, plain = (measure_contrast(*judged(choices, each)) for each in (clusters, [None] * 120))
     for name in ESTIMATES:
         ours, theirs = getattr(related, name), getattr(plain, name)
         assert (ours.value, ours.n) == (theirs.value, theirs.n)
         assert ours.high - ours.low > 1.5 * (theirs.high - theirs.low)
     assert plain.mcnemar_p < related.mcnemar_p == pytest.approx(2**-8 * 2)
-    decision = decide(related, GateTable())
+    decision = decide_contrast(related, GateTable())
     row = contrast_row("j", "d", CONTRAST, related, decision).to_json()
     assert (row["n"], row["clusters"]) == (120, 30)
     assert "n = 120 pairs in 30 clusters, tolerance .15" in row["message"]
-    assert "clusters" not in contrast_row("j", "d", CONTRAST, plain, decide(plain, GateTable())).to_json()
-    assert plain.related == Related()
-    assert (decide(plain, GateTable()).vsr_status, decision.vsr_status) == (Status.FAIL, Status.INCONCLUSIVE)
+    assert "clusters" not in contrast_row("j", "d", CONTRAST, plain, decide_contrast(plain, GateTable())).to_json()
+    assert plain.related == ClusterScores()
+    assert (decide_contrast(plain, GateTable()).vsr_status, decision.vsr_status) == (Status.FAIL, Status.INCONCLUSIVE)
     assert (decision.needed_pairs or 0) > 120
 
 
@@ -434,8 +441,8 @@ def test_a_contrast_of_related_pairs() -> None:
 def test_admission_is_over_clusters(moved: str) -> None:
     """Admitted and unadmitted shift are decided over clusters, whichever way most moved, and say how many there are."""
     choices, clusters = [moved] * 48 + ["11"] * 112, [f"c{index // 4}" for index in range(160)]
-    found = measure(*judged(choices, clusters, reason="Response 1 is clearer."))
-    decision = decide(found, GateTable(max_silent=0.1))
+    found = measure_contrast(*judged(choices, clusters, reason="Response 1 is clearer."))
+    decision = decide_contrast(found, GateTable(max_silent=0.1))
     assert decision.car_status is Status.FAIL
     assert "admitted .00 of a shift of .30, shortfall +0.24, " in decision.message
     assert "n = 160 pairs in 40 clusters, threshold .80: FAIL" in decision.message
@@ -447,10 +454,10 @@ def test_admission_is_over_clusters(moved: str) -> None:
 def test_few_clusters_admit_nothing() -> None:
     """Under five clusters neither admission nor an unadmitted shift is decided."""
     choices, clusters = ["12"] * 24 + ["11"] * 16, [f"c{index % 4}" for index in range(40)]
-    found = measure(*judged(choices, clusters, reason="Response 1 is clearer."))
+    found = measure_contrast(*judged(choices, clusters, reason="Response 1 is clearer."))
     assert found.mcnemar_p == pytest.approx(2**-3)
     found = replace(found, mcnemar_p=0.001)  # four clusters cannot show so much
-    decision = decide(found, GateTable(max_silent=0.1))
+    decision = decide_contrast(found, GateTable(max_silent=0.1))
     assert (decision.car_status, decision.status) == (Status.INCONCLUSIVE, Status.INCONCLUSIVE)
     assert "threshold .80: INCONCLUSIVE; 4 clusters decide nothing: at least 5 are needed" in decision.message
     assert decision.message.endswith("n = 40 pairs in 4 clusters, max_silent .10: INCONCLUSIVE")
@@ -460,30 +467,36 @@ def test_admitted_related_pairs_pass() -> None:
     """Where every pair that moved admits it, each cluster for itself, the shift is admitted."""
     choices, clusters = ["12", "11"] * 80, [f"c{index // 4}" for index in range(160)]
     reason = "I prefer this response because it was written more recently."
-    assert decide(measure(*judged(choices, clusters, reason=reason)), GateTable()).car_status is Status.PASS
+    assert (
+        decide_contrast(measure_contrast(*judged(choices, clusters, reason=reason)), GateTable()).car_status
+        is Status.PASS
+    )
 
 
 def test_clusters_that_do_not_repeat_change_nothing() -> None:
     """A cluster column in which no value stands twice is as good as none, to the bit; invalid verdicts included."""
     choices = [*SHIFTED[0][:-3], "1-", "--", "-2"]
     own: list[str | None] = [f"c{index}" for index in range(120)]
-    related, plain = (measure(*judged(choices, each)) for each in (own, [None] * 120))
+    related, plain = (measure_contrast(*judged(choices, each)) for each in (own, [None] * 120))
     assert replace(related, moved=()) == replace(plain, moved=())
-    assert decide(related, GateTable()) == decide(plain, GateTable())
+    assert decide_contrast(related, GateTable()) == decide_contrast(plain, GateTable())
 
 
 def test_a_worst_case_of_related_pairs() -> None:
     """Invalid verdicts at worst are reckoned by cluster: one that refuses a whole cluster spoils a PASS."""
     clusters = [f"c{index // 4}" for index in range(200)]
-    clean = decide(measure(*judged(["11", "22"] * 100, clusters)), GateTable())
-    spoiled = measure(*judged(["--"] * 8 + ["11", "22"] * 96, clusters))
+    clean = decide_contrast(measure_contrast(*judged(["11", "22"] * 100, clusters)), GateTable())
+    spoiled = measure_contrast(*judged(["--"] * 8 + ["11", "22"] * 96, clusters))
     assert (spoiled.low, spoiled.high) == ((0, 8), (8, 0))
     assert spoiled.related.low is not None
     assert math.fsum(spoiled.related.low.sums) == -8
     assert spoiled.related.high is not None
     assert math.fsum(spoiled.related.high.sums) == 8
-    assert (clean.vsr_status, decide(spoiled, GateTable(max_invalid=0.5)).vsr_status) == (Status.PASS, Status.PASS)
-    tight = decide(spoiled, GateTable(max_invalid=0.5, vsr_tolerance=0.08))
+    assert (clean.vsr_status, decide_contrast(spoiled, GateTable(max_invalid=0.5)).vsr_status) == (
+        Status.PASS,
+        Status.PASS,
+    )
+    tight = decide_contrast(spoiled, GateTable(max_invalid=0.5, vsr_tolerance=0.08))
     assert "with the 8 invalid pairs at worst" in tight.message
 
 
@@ -497,7 +510,7 @@ def test_a_worst_case_of_related_pairs() -> None:
 @brief
 def test_sums_are_the_counts(rows: list[tuple[str, int]]) -> None:
     """What goes to the gates by cluster adds up to the counts of the measurement."""
-    found = measure(*judged([choice for choice, _ in rows], [str(cluster) for _, cluster in rows]))
+    found = measure_contrast(*judged([choice for choice, _ in rows], [str(cluster) for _, cluster in rows]))
     for by, count, n in (
         (found.related.shift, found.n10 - found.n01, found.n),
         (found.related.low, found.low[0] - found.low[1], found.pairs),
@@ -514,7 +527,7 @@ def test_an_edit_of_related_pairs() -> None:
     """Four clusters of 30 that moved whole are no demonstration, 16 of 120 pairs would be one."""
     choices, clusters = ["12"] * 16 + ["11"] * 104, [f"c{index // 4}" for index in range(120)]
     plain, related = (
-        decide_edit(measure(*judged(choices, each)), GateTable(), 0.05) for each in ([None] * 120, clusters)
+        decide_edit(measure_contrast(*judged(choices, each)), GateTable(), 0.05) for each in ([None] * 120, clusters)
     )
     assert (plain.status, related.status) == (Status.FAIL, Status.INCONCLUSIVE)
     assert "n = 120 pairs in 30 clusters" in related.message
@@ -541,7 +554,7 @@ def test_four_cells_of_related_pairs() -> None:
     """The cue's effect over both orders has the score interval over clusters."""
     choices, clusters = SHIFTED
     (x, y), (a, b) = judged(choices, clusters), judged(choices, [None] * 120)
-    related, plain = four_cells([x, y, x, y]), four_cells([a, b, a, b])
+    related, plain = measure_four_cells([x, y, x, y]), measure_four_cells([a, b, a, b])
     assert related is not None
     assert plain is not None
     assert related.cue.value == plain.cue.value == 0.25
@@ -554,7 +567,7 @@ def test_four_cells_of_related_pairs() -> None:
 def test_a_preference_of_related_pairs() -> None:
     """What the order does to a judge is measured over clusters, too."""
     choices, clusters = ["12"] * 24 + ["11"] * 96, [f"c{index // 4}" for index in range(120)]
-    related, plain = (preference(*judged(choices, each)) for each in (clusters, [None] * 120))
+    related, plain = (position_preference(*judged(choices, each)) for each in (clusters, [None] * 120))
     assert related is not None
     assert plain is not None
     assert related.first.value == plain.first.value == 0.1
@@ -598,9 +611,9 @@ def test_any_other_cluster_is_told(tmp_path: Path, value: Any) -> None:
 def test_a_cluster_stays_with_its_pair() -> None:
     """It is written with frozen pairs, kept by a swap of the responses, and no part of what a judge sees."""
     pair = Pair("a", "q", "x", "y", gold=1, cluster="c")
-    assert as_row(pair)["cluster"] == "c"
-    assert "cluster" not in as_row(replace(pair, cluster=None))
-    assert swapped(pair).cluster == "c"
+    assert pair_to_row(pair)["cluster"] == "c"
+    assert "cluster" not in pair_to_row(replace(pair, cluster=None))
+    assert swap_responses(pair).cluster == "c"
     assert pair.digest == replace(pair, cluster=None).digest
 
 
@@ -610,10 +623,10 @@ def test_pairs_without_a_cluster_are_their_own() -> None:
     labels = clusters_of(pairs)
     assert labels is not None
     assert labels[0] == labels[2]
-    assert len(set(labels)) == independent(pairs) == 3
+    assert len(set(labels)) == count_independent(pairs) == 3
     assert clusters_of(pairs[:2]) is None
-    assert independent(pairs[:2]) == 2
-    assert independent([]) == 0
+    assert count_independent(pairs[:2]) == 2
+    assert count_independent([]) == 0
 
 
 def test_a_shared_question_within_a_cluster_is_heeded() -> None:
@@ -629,11 +642,11 @@ def test_the_sample_is_described_with_its_clusters(tmp_path: Path) -> None:
     rows = [{**ROW, "id": n, "response_2": f"y{n}", "question": f"q{n // 2}", "cluster": n // 4} for n in range(12)]
     source = written(tmp_path, rows)
     sample = load_sample(source)
-    said = "\n".join(describe("mine", sample.pairs, sample, source, 0, available=12))
+    said = "\n".join(describe_sample("mine", sample.pairs, sample, source, 0, available=12))
     assert "related pairs: 12 in 3 clusters" in said
     assert "share a question" not in said
     unrelated = [replace(pair, cluster=None) for pair in sample.pairs]
-    said = "\n".join(describe("mine", unrelated, sample, source, 0, available=12))
+    said = "\n".join(describe_sample("mine", unrelated, sample, source, 0, available=12))
     assert "related pairs" not in said
     assert "12 pairs share a question" in said
     assert "a column `cluster`" in said
@@ -642,14 +655,14 @@ def test_the_sample_is_described_with_its_clusters(tmp_path: Path) -> None:
 def test_what_is_needed_counts_clusters() -> None:
     """A need is of clusters where pairs are related, of five at least; of pairs elsewhere."""
     pairs = [Pair(str(n), "q", "x", str(n), cluster=str(n // 4)) for n in range(60)]
-    need = Need.among(pairs, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it")
+    need = SampleRequirement.among(pairs, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it")
     assert (need.unmet is need, str(need)) == (
         True,
         "recency-new-old on mine: 15 clusters of pairs cannot pass vsr_tolerance 0.15: at least 16 are needed",
     )
-    assert Need.among(pairs[:32], "a", "mine", 2, "", "").at_least == 5
+    assert SampleRequirement.among(pairs[:32], "a", "mine", 2, "", "").at_least == 5
     plain = [replace(pair, cluster=None) for pair in pairs]
-    assert not Need.among(plain, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it").unmet
+    assert not SampleRequirement.among(plain, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it").unmet
 
 
 def test_the_preflight_counts_clusters(tmp_path: Path) -> None:
@@ -658,7 +671,7 @@ def test_the_preflight_counts_clusters(tmp_path: Path) -> None:
     written(tmp_path, rows)
     (tmp_path / "judges.toml").write_text('[datasets.mine]\npath = "pairs.jsonl"\n')
     with Run.from_config(tmp_path / "judges.toml") as run:
-        said = "\n".join(forecast(run, [Subject("simulated-faithful", "mine", ContrastCheck(CONTRAST))]))
+        said = "\n".join(preflight_lines(run, [CheckId("simulated-faithful", "mine", ContrastCheck(CONTRAST))]))
     assert "mine     recency          1  15        16        .15" in said
     assert "mine: n is the 15 clusters of 60 related pairs" in said
     assert "recency-new-old on mine cannot pass with 15 clusters of pairs: 16 are needed" in said

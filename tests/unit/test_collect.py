@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.project import Project, Ran, in_pyproject, json_lines, suite
 
-from judgefixtures.plugin.by_name import wanted
+from judgefixtures.plugin.opt_in import positive_words
 
 pytest_plugins = ["pytester"]
 
@@ -324,4 +324,4 @@ def test_another_value_is_refused(project: Project, command: tuple[str, ...]) ->
 )
 def test_words_behind_not_are_not_wanted(expression: str, words: list[str]) -> None:
     """Whatever is written, also what pytest refuses, the words are those that select something."""
-    assert list(wanted(expression)) == words
+    assert list(positive_words(expression)) == words

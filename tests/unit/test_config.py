@@ -21,13 +21,13 @@ from judgefixtures.config import (
     judge_table,
     load_config,
 )
-from judgefixtures.config.places import read_toml
 from judgefixtures.config.run_tables import DatasetTable
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.cues import FAMILIES
-from judgefixtures.material.pairs import Pair
+from judgefixtures.config.validation import read_toml
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.cues import FAMILIES
+from judgefixtures.models.pairs import Pair
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 PYPROJECT = ("tool", "judgefixtures")
 OURS = '[judges.ours]\nprovider = "openai"\nmodel = "m"\n'

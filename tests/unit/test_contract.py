@@ -6,6 +6,7 @@ It is read as it stands: a heading, and the names in the first cells of the tabl
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import inspect
 import itertools
@@ -22,10 +23,11 @@ from support.pages import REPOSITORY, of_language
 from support.tables import TABLES
 
 import judgefixtures
-import judgefixtures.__main__
-from judgefixtures.checks import ALONE_CHECKS, ContrastCheck, EditCheck, FourCellCheck, SwapCheck
-from judgefixtures.checks.plain import NAMED
-from judgefixtures.providers.tables import Price
+import judgefixtures.cli.main
+from judgefixtures.checks import ALONE_CHECKS, AccuracyCheck, ContrastCheck, EditCheck, FourCellCheck, SwapCheck
+from judgefixtures.checks.base import OLD_METHODS
+from judgefixtures.checks.plain_language import NAMED
+from judgefixtures.providers.judge_table import Price
 from judgefixtures.simulator import __main__ as simulator
 
 PAGE = REPOSITORY / "docs" / "contract.md"
@@ -216,7 +218,7 @@ def test_every_kind_of_check_and_part_stands_there() -> None:
 
 def helped(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     """Return what a command says of itself."""
-    main = simulator.main if command == ("simulator",) else judgefixtures.__main__.main
+    main = simulator.main if command == ("simulator",) else judgefixtures.cli.main.main
     with pytest.raises(SystemExit):
         main(["--help"] if command == ("simulator",) else [*command, "--help"])
     return capsys.readouterr().out
@@ -316,3 +318,92 @@ def test_every_name_has_the_signature_that_is_promised() -> None:
     text = "".join(SECTIONS[heading] for heading in headings)
     faults += [f"{name} is imported and not explained" for name in sorted(names) if not re.search(rf"`{name}\b", text)]
     assert not faults, "\n".join(faults)
+
+
+# Documented import paths of version 0.2 that have another name today.
+OLD_NAMES = {
+    "judgefixtures.asking.questions Judgment": "judgefixtures.models.judgments Judgment",
+    "judgefixtures.checks Case": "judgefixtures.checks CheckInput",
+    "judgefixtures.checks Need": "judgefixtures.checks SampleRequirement",
+    "judgefixtures.acknowledgment explained": "judgefixtures.parsing.acknowledgment explain_acknowledgment",
+    "judgefixtures.detection Accuracy": "judgefixtures.statistics.detector_correction DetectorAccuracy",
+    "judgefixtures.findings Finding": "judgefixtures.models.findings Finding",
+    "judgefixtures.imports Request": "judgefixtures.importers ImportRequest",
+    "judgefixtures.imports import_log": "judgefixtures.importers import_log",
+    "judgefixtures.imports summary": "judgefixtures.importers summary",
+    "judgefixtures.material.contrasts Condition": "judgefixtures.models.contrasts Condition",
+    "judgefixtures.material.contrasts Contrast": "judgefixtures.models.contrasts Contrast",
+    "judgefixtures.material.contrasts NO_CUE": "judgefixtures.models.contrasts NO_CUE",
+    "judgefixtures.material.contrasts contrasts": "judgefixtures.models.contrasts contrasts",
+    "judgefixtures.material.cues Cue": "judgefixtures.models.cues Cue",
+    "judgefixtures.material.edits Edited": "judgefixtures.models.edits Edited",
+    "judgefixtures.material.pairs Example": "judgefixtures.models.pairs Example",
+    "judgefixtures.material.pairs Pair": "judgefixtures.models.pairs Pair",
+    "judgefixtures.material.prompts Template": "judgefixtures.prompts.templates Template",
+    "judgefixtures.material.prompts load_system_prompt": "judgefixtures.prompts.templates load_system_prompt",
+    "judgefixtures.material.prompts load_template": "judgefixtures.prompts.templates load_template",
+    "judgefixtures.page page": "judgefixtures.report.html page",
+    "judgefixtures.words.errors JudgeFixturesError": "judgefixtures.util.errors JudgeFixturesError",
+}
+
+
+@pytest.mark.parametrize("old", OLD_NAMES)
+def test_an_old_name_works_and_warns(old: str) -> None:
+    """A documented name of version 0.2 is what its new name is; the warning gives the new name, at the import."""
+    new_module, new_name = OLD_NAMES[old].split()
+    with pytest.warns(DeprecationWarning, match=rf"\b{new_name}$") as warned:
+        exec(f"from {old.replace(' ', ' import ')} as value", globals())
+    assert value is getattr(importlib.import_module(new_module), new_name)  # type: ignore[name-defined] # noqa: F821
+    assert len({str(each.message) for each in warned}) == 1  # `from` looks a package's name up twice
+    assert {each.filename for each in warned} == {"<string>"}
+
+
+def test_old_methods_of_checks_work_and_warn() -> None:
+    """A check of version 0.2 that overrides methods is asked by their new names, and has the old ones."""
+    code = """
+class Mine(AccuracyCheck):
+    def excuse(self, case):
+        return "mine"
+"""
+    names = {"AccuracyCheck": AccuracyCheck}
+    with pytest.warns(DeprecationWarning, match="Mine.excuse is now Mine.skip_reason"):
+        exec(code, names)
+    mine: Any = names["Mine"]()
+    assert mine.skip_reason(None) == "mine"
+    for old, new in OLD_METHODS.items():
+        with pytest.warns(DeprecationWarning, match=rf"\b{new}$") if old != "excuse" else contextlib.nullcontext():
+            assert getattr(mine, old) == getattr(mine, new)
+    with pytest.raises(AttributeError, match="'Mine' object has no attribute 'nothing'"):
+        mine.nothing  # noqa: B018
+
+
+def test_an_old_path_has_no_other_names() -> None:
+    """A name that never was is an error, with the path that was asked."""
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from judgefixtures.material.pairs import nothing  # type: ignore[import-not-found] # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"judgefixtures\.nothing"):
+        importlib.import_module("judgefixtures.nothing")
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_paths_can_be_imported_in_any_order(*, backwards: bool) -> None:
+    """In a new process every documented path gives its names, whichever comes first, and only old ones warn."""
+    today = [
+        f"from {module} import {name}" for module, name in imported([b.text for b in of_language([PAGE], "python")])
+    ]
+    old = [f"from {name.replace(' ', ' import ')}" for name in OLD_NAMES]
+    lines = sorted({*today, *old}, reverse=backwards)
+    others = [
+        *("import judgefixtures.acknowledgment", "import judgefixtures.material.pairs as pairs; pairs.__name__"),
+        "import judgefixtures.verdicts as verdicts; verdicts.parse_verdict",
+        *("from judgefixtures.verdicts import *", "parse_verdict"),
+    ]
+    code = f"""
+import warnings
+for line in {[*lines, *others]!r}:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(line)
+    assert bool(caught) == (line in {old!r}), line
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures.reading import contradictions as module
-from judgefixtures.reading.contradictions import argued, contradiction, grade_contradiction
+from judgefixtures.parsing import contradictions as module
+from judgefixtures.parsing.contradictions import argued_response, contradiction, grade_contradiction
 
 # (the response it argues for, the reason)
 PLAIN = [
@@ -251,7 +251,7 @@ TEXTS = st.text() | st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map("
 
 
 def answer(reason: str, content_type: str = "Response") -> int | None:
-    found = argued(reason, content_type)
+    found = argued_response(reason, content_type)
     return found.response if found else None
 
 
@@ -292,7 +292,10 @@ def test_what_is_not_plain_has_no_answer() -> None:
     assert [
         reason
         for reason in OPEN
-        if argued(reason) or argued(swapped(reason)) or contradiction(reason, 1) or contradiction(reason, 2)
+        if argued_response(reason)
+        or argued_response(swapped(reason))
+        or contradiction(reason, 1)
+        or contradiction(reason, 2)
     ] == []
 
 
@@ -325,8 +328,8 @@ def test_markdown_and_white_space_around_it_change_nothing(sentences: list[str],
 @given(TEXTS, st.sampled_from(["Response", "Story", "", "a(b", "*"]))
 def test_any_text_has_an_answer_or_none(text: str, content_type: str) -> None:
     """Nothing is raised; what is quoted is of the reason and short; a verdict is contradicted from one side."""
-    found = argued(text, content_type)
-    assert found == argued(text, content_type)
+    found = argued_response(text, content_type)
+    assert found == argued_response(text, content_type)
     assert found is None or (found.response in (1, 2) and len(found.quote) <= 200)
     assert contradiction(text, 1, content_type) is None or contradiction(text, 2, content_type) is None
 
@@ -379,7 +382,7 @@ UNITS = (
 )
 def test_two_hundred_kilobytes_take_less_than_two_seconds(units: tuple[str, ...]) -> None:
     """Time is linear: no repetition makes the reading try the same characters again and again."""
-    read = argued.__wrapped__  # what was read once is kept, and would take no time
+    read = argued_response.__wrapped__  # what was read once is kept, and would take no time
     texts = {unit: unit * (200_000 // len(unit)) for unit in units}
     seconds = {unit: quickest(lambda text=text: read(text), 2) for unit, text in texts.items()}
     assert {unit: taken for unit, taken in seconds.items() if taken >= 2} == {}

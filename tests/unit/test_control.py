@@ -17,25 +17,27 @@ from support import readers
 from support.project import REPOSITORY, Project, Ran, in_pyproject
 from support.server import NOWHERE, Asked, Server, serving
 
-from judgefixtures.asking.judges import Reply, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.approval import decide_swaps
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.control import CONTROLS, Control, best_explanation, control, fewest_right
-from judgefixtures.checks.protocol import Answers, Case
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.twins import Grading
+from judgefixtures.checks.base import Answers, CheckInput
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.control import CONTROLS, best_feature_explanation, evaluate_control, min_correct_to_pass
+from judgefixtures.checks.grader_control import GradeControl
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.checks.swap_decision import decide_swaps
 from judgefixtures.config import ControlTable, GateTable, build_config
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Single, contrasts
-from judgefixtures.material.counts import COUNTS, leanings, least_telling
-from judgefixtures.material.pairs import Example, Pair, swapped
-from judgefixtures.measures.metrics import measure, stuck_side
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.metrics.contrast_metrics import constant_side, measure_contrast
+from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, SingleResponseCondition, contrasts
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, swap_responses
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.text_features import COUNTS, feature_leanings, least_predictable_pairs
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.report.exit_code import NOT_MEASURED
 from judgefixtures.sources.sample import load_sample
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.statistics import Status
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -394,8 +396,8 @@ def test_fewest_pairs_are_those_that_can_pass() -> None:
     """`fewest` is the smallest number of pairs that can pass at all, for any threshold."""
     for threshold in (0.1, 0.5, 0.6, 0.75, 0.9, 0.95):
         fewest = ControlTable(pairs=500, threshold=threshold).fewest
-        assert fewest_right(fewest, threshold) == fewest
-        assert fewest_right(fewest - 1, threshold) > fewest - 1
+        assert min_correct_to_pass(fewest, threshold) == fewest
+        assert min_correct_to_pass(fewest - 1, threshold) > fewest - 1
         with pytest.raises(JudgeFixturesError, match=f"at least {fewest} are needed"):
             build_config({"control": {"pairs": fewest - 1, "threshold": threshold}})
 
@@ -546,7 +548,7 @@ def judged(verdicts: str, condition: Condition = NO_CUE, gold: int | None = None
         Judgment(
             Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=gold),
             condition,
-            Reply(Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-json")),
+            JudgeReply(Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-json")),
         )
         for number, verdict in enumerate(verdicts)
     ]
@@ -565,26 +567,26 @@ def judged(verdicts: str, condition: Condition = NO_CUE, gold: int | None = None
 )
 def test_a_side_is_stuck_where_both_arms_chose_it(arms: tuple[str, str], side: int | None) -> None:
     """At least 95% of the valid verdicts of every arm: then the judge chose a side."""
-    assert stuck_side([judged(arm) for arm in arms]) == side
+    assert constant_side([judged(arm) for arm in arms]) == side
 
 
 def test_gold_on_one_side_accounts_for_one_sided_verdicts() -> None:
     """Where the better response stood there in 90% of the pairs, the pairs explain the arms: a PASS is one."""
     new, old = contrasts("recency")[0].x, contrasts("recency")[0].y
-    assert stuck_side([judged("1" * 100, new, gold=1), judged("1" * 100, old, gold=1)]) is None
-    assert stuck_side([judged("1" * 100, new, gold=2), judged("1" * 100, old, gold=2)]) == 1
+    assert constant_side([judged("1" * 100, new, gold=1), judged("1" * 100, old, gold=1)]) is None
+    assert constant_side([judged("1" * 100, new, gold=2), judged("1" * 100, old, gold=2)]) == 1
     # Shown the other way round, the first one stood second.
-    assert stuck_side([judged("2" * 100, NO_CUE_SWAPPED, gold=1)] * 2) is None
+    assert constant_side([judged("2" * 100, NO_CUE_SWAPPED, gold=1)] * 2) is None
 
 
 def test_a_contrast_without_room_to_move_is_inconclusive() -> None:
     """Equal arms of one side are no PASS; arms that are as equal and balanced are."""
-    stuck = measure(judged("1" * 100), judged("1" * 100))
-    found = decide(stuck, GateTable())
+    stuck = measure_contrast(judged("1" * 100), judged("1" * 100))
+    found = decide_contrast(stuck, GateTable())
     assert found.status is Status.INCONCLUSIVE
     assert "the response that stands first was chosen in at least 95% of every arm" in found.reasons[0]
     assert "room" not in found.message, "by the order its verdicts do move, and its pairs are called close beside it"
-    assert decide(measure(judged("12" * 50), judged("12" * 50)), GateTable()).status is Status.PASS
+    assert decide_contrast(measure_contrast(judged("12" * 50), judged("12" * 50)), GateTable()).status is Status.PASS
 
 
 def test_a_swap_without_room_to_move_is_inconclusive() -> None:
@@ -594,9 +596,9 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
     moved = (judged("1" * 210 + "2" * 90, recency.x), judged("1" * 60 + "2" * 240, recency.y))
     tables = build_config({"judges": {"new": {"provider": "openai", "model": "m"}}})
     judge = load_judge(tables.judges["new"], "new")
-    case = Case(judge, "own", tuple(each.pair for each in stuck[0]), tables, judge)
+    case = CheckInput(judge, "own", tuple(each.pair for each in stuck[0]), tables, judge)
     for ours, theirs, who in ((stuck, moved, "candidate"), (moved, stuck, "baseline")):
-        found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
+        found = SwapCheck(recency).evaluate(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
         assert found.status is Status.INCONCLUSIVE
         assert f"the {who} chose the response that stands first" in found.reasons[0]
         assert "its place decided, so that verdicts that stay as they were show nothing" in found.reasons[0]
@@ -606,7 +608,7 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
         assert (decision.status, decision.components) == ("INCONCLUSIVE", ())
         assert found.reasons[0] in decision.reasons
     free = (judged("12" * 150, recency.x), judged("12" * 150, recency.y))
-    found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (moved, free)))
+    found = SwapCheck(recency).evaluate(case, *(Answers(tuple(map(tuple, arms))) for arms in (moved, free)))
     assert found.status is Status.FAIL  # beside one that has room to move it is worse
 
 
@@ -618,7 +620,7 @@ def test_a_stuck_side_is_named_before_invalid_answers(invalid: int, first: bool)
         "1" * (30 - (invalid + 1) // 2) + "x" * ((invalid + 1) // 2),
     )
     own, other = (judged(each, arm, gold=1) for each, arm in zip(told, (NO_CUE, NO_CUE_SWAPPED), strict=True))
-    found = control("ours", "house-qa", own, other, 0.5)
+    found = evaluate_control("ours", "house-qa", own, other, 0.5)
     valid = 60 - invalid
     side = f"it chose the response that stands first in {valid} of {valid} answers, whatever it says"
     lost = f"{invalid} of its 60 answers are invalid"
@@ -638,7 +640,7 @@ def test_invalid_answers_hide_no_toss_of_a_coin(told: str, begins: str, besides:
     own = judged(told + "x" * (30 - len(told)), NO_CUE, gold=1)
     swapped = told if besides else "2" * len(told)
     other = judged(swapped + "x" * (30 - len(told)), NO_CUE_SWAPPED, gold=1)
-    found = control("ours", "house-qa", own, other, 0.5)
+    found = evaluate_control("ours", "house-qa", own, other, 0.5)
     assert found.cause.startswith(begins)
     assert ("besides, 8 of its 60 answers are invalid" in found.cause) == besides
 
@@ -648,10 +650,12 @@ def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> Non
     labels: tuple[Literal["pass", "fail"], ...] = ("pass", "fail")
     examples = [Example(f"e{n}", "Q", "A", label=labels[n % 2]) for n in range(60)]
     arm = [
-        Judgment(each, Single(), Reply(Verdict(None, "", "truncated") if n < 8 else Verdict(1, "x")))
+        Judgment(
+            each, SingleResponseCondition(), JudgeReply(Verdict(None, "", "truncated") if n < 8 else Verdict(1, "x"))
+        )
         for n, each in enumerate(examples)
     ]
-    found = Grading().decide("ours", "own", [arm], ControlTable())
+    found = GradeControl().decide("ours", "own", [arm], ControlTable())
     assert found.cause.startswith("it passed 52 of 52, right or wrong; besides, 8 of its 60 answers are invalid")
 
 
@@ -671,10 +675,10 @@ def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], 
     def scored(n: int, condition: Condition) -> Judgment:
         a, b = scores[n % len(scores)] if condition is NO_CUE else scores[n % len(scores)][::-1]
         verdict = Verdict(None, "", tie=True) if a == b else Verdict(1 if a > b else 2, "")
-        return Judgment(Pair(f"p{n}", "Q", "A", "B", gold=1), condition, Reply(verdict, scores=(a, b)))
+        return Judgment(Pair(f"p{n}", "Q", "A", "B", gold=1), condition, JudgeReply(verdict, scores=(a, b)))
 
     own, other = ([scored(n, arm) for n in range(30)] for arm in (NO_CUE, NO_CUE_SWAPPED))
-    found = control("ours", "house-qa", own, other, 0.5)
+    found = evaluate_control("ours", "house-qa", own, other, 0.5)
     assert says in found.message
     assert "order" not in found.message
 
@@ -742,7 +746,7 @@ def test_twenty_of_thirty_show_that_a_judge_reads(right: int, status: Status) ->
     """The exact one-sided 95% bound exceeds .5 from 20 of 30 on."""
     own = judged("1" * 30, NO_CUE, gold=1)
     other = judged("2" * right + "1" * (30 - right), NO_CUE_SWAPPED, gold=1)
-    found = control("ours", "house-qa", own, other, 0.5)
+    found = evaluate_control("ours", "house-qa", own, other, 0.5)
     assert (found.status, found.right_both_orders, found.n) == (status, right, 30)
     assert found.first_selected == 30 + 30 - right
 
@@ -758,7 +762,7 @@ def counted(told: int, right: int, n: int = 30) -> tuple[list[Judgment], list[Ju
         pair = Pair(f"p{number}", "q", *texts, gold=1)
         chosen = 1 if number < right else 2
         for arm, condition, place in zip(both, (NO_CUE, NO_CUE_SWAPPED), (chosen, 3 - chosen), strict=True):
-            arm.append(Judgment(pair, condition, Reply(Verdict(place, "x"))))
+            arm.append(Judgment(pair, condition, JudgeReply(Verdict(place, "x"))))
     return both
 
 
@@ -778,7 +782,7 @@ def counted(told: int, right: int, n: int = 30) -> tuple[list[Judgment], list[Ju
 )
 def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int, status: Status) -> None:
     """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
-    found = control("ours", "house-qa", *counted(told, right), 0.5)
+    found = evaluate_control("ours", "house-qa", *counted(told, right), 0.5)
     assert found.status is status
     assert ("its choices follow the number of commas" in found.message) == (status is Status.INCONCLUSIVE)
     assert (f"tells the better response on {told} of these pairs" in found.message) == (status is Status.INCONCLUSIVE)
@@ -787,23 +791,23 @@ def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int,
 def test_equal_counts_are_a_coin() -> None:
     """Where a count says nothing it explains half of the choices: it is no better than gold for being silent."""
     pairs = [Pair(f"p{number}", "q", "Yes, yes." if number < 20 else "Yes.", "Yes.", gold=1) for number in range(30)]
-    own = [Judgment(pair, NO_CUE, Reply(Verdict(1, "x"))) for pair in pairs]
-    other = [Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(2, "x"))) for pair in pairs]
-    found = best_explanation(list(zip(own, other, strict=True)))
+    own = [Judgment(pair, NO_CUE, JudgeReply(Verdict(1, "x"))) for pair in pairs]
+    other = [Judgment(pair, NO_CUE_SWAPPED, JudgeReply(Verdict(2, "x"))) for pair in pairs]
+    found = best_feature_explanation(list(zip(own, other, strict=True)))
     assert (found.pairs, found.larger) == (25.0, True)
-    assert control("ours", "house-qa", own, other, 0.5).status is Status.PASS
+    assert evaluate_control("ours", "house-qa", own, other, 0.5).status is Status.PASS
 
 
 @pytest.mark.parametrize("name", ["house-qa", "house-stories"])
 def test_counts_tell_as_little_as_the_house_sets_allow(name: str) -> None:
     """Of the chosen 30 no count tells the better response on 20, but one that nearly no pair of the set contradicts."""
     pairs = load_sample(build_config({}).source(name), 0).pairs
-    chosen = least_telling(pairs, 30)
+    chosen = least_predictable_pairs(pairs, 30)
     assert len({pair.id for pair in chosen}) == 30
     assert chosen == tuple(pair for pair in pairs if pair in chosen)
 
     def told(among: tuple[Pair, ...], count: str) -> float:
-        sides = [leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in among]
+        sides = [feature_leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in among]
         return max(sum((1 + sign * side) / 2 for side in sides) / len(among) for sign in (1, -1))
 
     telling = {count for count in COUNTS if told(chosen, count) > 20 / 30}
@@ -814,14 +818,16 @@ def test_counts_tell_as_little_as_the_house_sets_allow(name: str) -> None:
 def test_the_choice_knows_texts_and_gold_alone() -> None:
     """The same pairs whichever side their responses stand on and whoever asks; the first ones where nothing tells."""
     pairs = load_sample(build_config({}).source("house-stories"), 0).pairs
-    turned = tuple(swapped(pair) if number % 3 else pair for number, pair in enumerate(pairs))
-    assert [pair.id for pair in least_telling(turned, 30)] == [pair.id for pair in least_telling(pairs, 30)]
+    turned = tuple(swap_responses(pair) if number % 3 else pair for number, pair in enumerate(pairs))
+    assert [pair.id for pair in least_predictable_pairs(turned, 30)] == [
+        pair.id for pair in least_predictable_pairs(pairs, 30)
+    ]
     equal = tuple(Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=1) for number in range(60))
-    assert least_telling(equal, 30) == equal[:30]
-    assert least_telling(equal[:8], 30) == equal[:8]
+    assert least_predictable_pairs(equal, 30) == equal[:30]
+    assert least_predictable_pairs(equal[:8], 30) == equal[:8]
     for name in TWINS:
         twins = load_sample(build_config({}).source(name), 0).pairs
-        assert least_telling(twins, 30) == twins[:30]
+        assert least_predictable_pairs(twins, 30) == twins[:30]
 
 
 @pytest.mark.sampled(4)
@@ -832,13 +838,13 @@ def test_no_count_passes_on_twins(name: str, count: str) -> None:
     pairs = load_sample(build_config({}).source(name), 0).pairs[: ControlTable().pairs]
     for larger in (1, -1):
         for otherwise in (1, 2):
-            sides = [leanings(pair)[count] * larger for pair in pairs]
+            sides = [feature_leanings(pair)[count] * larger for pair in pairs]
             chosen = [otherwise if side == 0 else 1 if side > 0 else 2 for side in sides]
             both: tuple[list[Judgment], list[Judgment]] = ([], [])
             for pair, place in zip(pairs, chosen, strict=True):
-                both[0].append(Judgment(pair, NO_CUE, Reply(Verdict(place, "x"))))
-                both[1].append(Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(3 - place, "x"))))
-            found = control("ours", name, *both, ControlTable().threshold)
+                both[0].append(Judgment(pair, NO_CUE, JudgeReply(Verdict(place, "x"))))
+                both[1].append(Judgment(pair, NO_CUE_SWAPPED, JudgeReply(Verdict(3 - place, "x"))))
+            found = evaluate_control("ours", name, *both, ControlTable().threshold)
             assert (found.status, found.n) == (Status.FAIL, 30)
             assert 12 <= found.right_both_orders <= 18
 
@@ -849,12 +855,12 @@ def test_twins_are_chosen_by_no_count() -> None:
         pairs = load_sample(build_config({}).source(name), 0).pairs[: ControlTable().pairs]
         for wrong in pairs:
             places = [3 - (pair.gold or 0) if pair == wrong else pair.gold for pair in pairs]
-            own = [Judgment(pair, NO_CUE, Reply(Verdict(n, "x"))) for pair, n in zip(pairs, places, strict=True)]
+            own = [Judgment(pair, NO_CUE, JudgeReply(Verdict(n, "x"))) for pair, n in zip(pairs, places, strict=True)]
             other = [
-                Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(3 - (n or 0), "x")))
+                Judgment(pair, NO_CUE_SWAPPED, JudgeReply(Verdict(3 - (n or 0), "x")))
                 for pair, n in zip(pairs, places, strict=True)
             ]
-            assert control("ours", name, own, other, 0.5).status is Status.PASS
+            assert evaluate_control("ours", name, own, other, 0.5).status is Status.PASS
 
 
 def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
@@ -866,13 +872,13 @@ def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
         neither = 30 - right - wrong
         own = judged("1" * right + "2" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE, gold=1)
         other = judged("2" * right + "1" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE_SWAPPED, gold=1)
-        assert said in control("ours", "house-qa", own, other, 0.5).message
+        assert said in evaluate_control("ours", "house-qa", own, other, 0.5).message
 
 
 def test_two_judges_of_one_name_have_a_control_each() -> None:
     """A row per control, not per name; an ERROR whose message names another item's command is the same control."""
     good, bad, *lost = (
-        Control(judge="ours", dataset="house-qa", n=n, right_both_orders=n, status=status, message=message)
+        ControlRow(judge="ours", dataset="house-qa", n=n, right_both_orders=n, status=status, message=message)
         for n, status, message in (
             (30, Status.PASS, "it reads"),
             (20, Status.FAIL, "it takes a side"),

@@ -14,10 +14,10 @@ from support.asking import a_judge, rows, run, some_pairs
 from support.project import Project, read_rows, rows_of, suite
 from support.server import FIRST, SECOND, Server, chat, good, problem, serving, wire
 
-from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_usd
+from judgefixtures.client.costs import Budget, BudgetError, Cost, CostMeter, cost_of_calls, maximum_cost, price_usd
 from judgefixtures.config import JudgeTable, judge_table
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.providers import Usage
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.usage import Usage
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -77,8 +77,8 @@ def test_an_unknown_price_is_none(table: JudgeTable) -> None:
     """What nobody knows is None, never 0: a server of one's own has its own prices, whatever its models are called."""
     assert price_usd(table, MILLION, MILLION) is None
     assert price_usd(table, 0, 0) is None
-    assert most_of(table, ["a prompt"]).usd is None
-    assert cost_of(table, [Usage(10, 20)]).usd is None
+    assert maximum_cost(table, ["a prompt"]).usd is None
+    assert cost_of_calls(table, [Usage(10, 20)]).usd is None
 
 
 def test_tokens_in_and_out_are_priced_apart() -> None:
@@ -100,14 +100,14 @@ def test_a_model_s_full_name_has_its_price() -> None:
 def test_a_cost_is_that_of_the_tokens_that_were_counted() -> None:
     """Calls, tokens and money of some answers; no answers cost nothing, which is known."""
     usages = [Usage(100, 20), Usage(300, 30, 25)]
-    assert cost_of(priced(**OWN), usages) == Cost(2, 400, 50, pytest.approx(0.0012))
-    assert cost_of(priced("openai", "a-model-of-my-own"), []) == Cost(0, 0, 0, 0.0)
+    assert cost_of_calls(priced(**OWN), usages) == Cost(2, 400, 50, pytest.approx(0.0012))
+    assert cost_of_calls(priced("openai", "a-model-of-my-own"), []) == Cost(0, 0, 0, 0.0)
 
 
 @pytest.mark.parametrize("gap", [Usage(), Usage(100, None), Usage(None, 20)])
 def test_tokens_that_are_not_counted_make_the_cost_unknown(gap: Usage) -> None:
     """One answer without its tokens, and the money is None; the others' tokens are still shown."""
-    cost = cost_of(priced(**OWN), [Usage(100, 20), gap])
+    cost = cost_of_calls(priced(**OWN), [Usage(100, 20), gap])
     assert (cost.calls, cost.usd) == (2, None)
     assert cost.input_tokens >= 100
 
@@ -115,10 +115,10 @@ def test_tokens_that_are_not_counted_make_the_cost_unknown(gap: Usage) -> None:
 def test_calls_are_priced_one_by_one() -> None:
     """Where long requests are dearer (gemini-2.5-pro beyond 200,000 tokens), many short ones are not."""
     table = priced("google", "gemini-2.5-pro")
-    one = cost_of(table, [Usage(100_000, 1000)]).usd
-    assert cost_of(table, [Usage(100_000, 1000)] * 3).usd == pytest.approx(3 * one)
+    one = cost_of_calls(table, [Usage(100_000, 1000)]).usd
+    assert cost_of_calls(table, [Usage(100_000, 1000)] * 3).usd == pytest.approx(3 * one)
     prompt = "x" * 4000
-    assert most_of(table, [prompt] * 300).usd == pytest.approx(300 * most_of(table, [prompt]).usd)
+    assert maximum_cost(table, [prompt] * 300).usd == pytest.approx(300 * maximum_cost(table, [prompt]).usd)
 
 
 amounts = st.integers(0, 10**9)
@@ -154,7 +154,7 @@ def test_a_cost_is_shown_with_its_money(usd: float | None, shown: str) -> None:
 @given(st.lists(st.text(max_size=300), max_size=20), st.integers(1, 5000))
 def test_an_estimate_has_a_margin(prompts: list[str], longest: int) -> None:
     """Four characters a token with a quarter more, and every answer as long as it may be."""
-    cost = most_of(priced(max_output_tokens=longest, **OWN), prompts)
+    cost = maximum_cost(priced(max_output_tokens=longest, **OWN), prompts)
     characters = sum(map(len, prompts))
     assert cost.calls == len(prompts)
     assert characters / 4 * 1.25 <= cost.input_tokens <= characters / 4 * 1.25 + len(prompts)
@@ -165,9 +165,9 @@ def test_an_estimate_has_a_margin(prompts: list[str], longest: int) -> None:
 # --- the budget, call by call -----------------------------------------------------------------------------------
 
 
-def dear(cap: float | None) -> Meter:
+def dear(cap: float | None) -> CostMeter:
     """Return a meter of calls that cost at most 0.10 USD."""
-    return Meter(priced(**DEAR), Budget(cap))
+    return CostMeter(priced(**DEAR), Budget(cap))
 
 
 def test_a_call_is_admitted_while_the_most_it_can_cost_fits() -> None:
@@ -206,7 +206,7 @@ def test_an_answer_without_tokens_counts_with_the_most_it_can_cost() -> None:
 def test_judges_share_a_budget() -> None:
     """What one judge of a session spends, another cannot."""
     budget = Budget(0.15)
-    one, other = (Meter(priced(**DEAR), budget) for _ in range(2))
+    one, other = (CostMeter(priced(**DEAR), budget) for _ in range(2))
     assert one.admits("x")
     assert not other.admits("x")
     assert (one.stopped, other.stopped) == (False, False)  # what one has in flight may cost less
@@ -217,7 +217,7 @@ def test_judges_share_a_budget() -> None:
 
 def test_without_a_limit_everything_is_admitted_and_counted() -> None:
     """No cap: no reservation and no price needed, and the total is the same."""
-    meter = Meter(priced("openai", "a-model-of-my-own"))
+    meter = CostMeter(priced("openai", "a-model-of-my-own"))
     meter.check()
     assert all(meter.admits("x") for _ in range(1000))
     meter.settle("x", Usage(100, 20))
@@ -228,8 +228,8 @@ def test_without_a_limit_everything_is_admitted_and_counted() -> None:
 def test_a_limit_without_a_price_is_refused() -> None:
     """The error names the limit, the model and where a price can be given."""
     with pytest.raises(BudgetError, match=r"--judge-max-cost 2: the price of 'mine-7b' is not known.*price = \{input"):
-        Meter(priced("openai", "mine-7b"), Budget(2.0)).check()
-    Meter(priced("openai", "mine-7b", price={"input": 0.0, "output": 0.0}), Budget(2.0)).check()
+        CostMeter(priced("openai", "mine-7b"), Budget(2.0)).check()
+    CostMeter(priced("openai", "mine-7b", price={"input": 0.0, "output": 0.0}), Budget(2.0)).check()
 
 
 # --- the budget, in a recording ---------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_recording_is_metered(tmp_path: Path) -> None:
     """The meter has the calls and tokens that were paid for, failed attempts and replayed answers left out."""
     with serving(wire(problem("Later."), 503), good("openai")) as server:
         judge = a_judge("openai", server.url, **DEAR)
-        first, again = Meter(judge.table), Meter(judge.table)
+        first, again = CostMeter(judge.table), CostMeter(judge.table)
         run(judge, tmp_path, some_pairs(10), conditions=BOTH, meter=first)
         run(judge, tmp_path, some_pairs(10), conditions=BOTH, meter=again)
     assert first.total == Cost(20, 2000, 400, pytest.approx(20 * A_CALL))
@@ -257,7 +257,14 @@ def test_a_recording_stops_before_its_limit(tmp_path: Path) -> None:
     with serving(good("openai")) as server:
         judge = a_judge("openai", server.url, **DEAR)
         with pytest.raises(BudgetError, match=r"--judge-max-cost 0\.3: \$0\.\d+ are spent.*--judge-record missing"):
-            run(judge, tmp_path, some_pairs(20), conditions=BOTH, concurrency=1, meter=Meter(judge.table, Budget(0.3)))
+            run(
+                judge,
+                tmp_path,
+                some_pairs(20),
+                conditions=BOTH,
+                concurrency=1,
+                meter=CostMeter(judge.table, Budget(0.3)),
+            )
     assert 10 <= len(server.asked) <= 11
     assert kept(tmp_path) == len(server.asked)
 
@@ -268,7 +275,7 @@ def test_no_limit_is_exceeded_however_much_is_in_flight(cap: float, tmp_path: Pa
     with serving(good("openai")) as server:
         judge = a_judge("openai", server.url, **DEAR)
         with pytest.raises(BudgetError, match=r"stopped before --judge-max-cost"):
-            run(judge, tmp_path, some_pairs(40), conditions=BOTH, meter=Meter(judge.table, Budget(cap)))
+            run(judge, tmp_path, some_pairs(40), conditions=BOTH, meter=CostMeter(judge.table, Budget(cap)))
     assert len(server.asked) * A_CALL <= cap
     assert (server.asked == []) == (cap < AT_MOST)
     assert kept(tmp_path) == len(server.asked)
@@ -279,7 +286,7 @@ def test_a_limit_is_used_however_much_is_in_flight(tmp_path: Path) -> None:
     with serving(good("openai")) as server:
         judge = a_judge("openai", server.url, **DEAR)
         with pytest.raises(BudgetError):
-            run(judge, tmp_path, some_pairs(40), conditions=BOTH, meter=Meter(judge.table, Budget(0.55)))
+            run(judge, tmp_path, some_pairs(40), conditions=BOTH, meter=CostMeter(judge.table, Budget(0.55)))
     assert len(server.asked) * A_CALL > 0.55 - 2 * AT_MOST
 
 
@@ -288,7 +295,7 @@ def test_answers_that_are_asked_for_again_are_paid_for(tmp_path: Path) -> None:
     nothing = wire(chat("", usage={"prompt_tokens": 100, "completion_tokens": 20}))
     with serving(nothing) as server:
         judge = a_judge("openai", server.url, max_attempts=8, **DEAR)
-        meter = Meter(judge.table, Budget(0.3))
+        meter = CostMeter(judge.table, Budget(0.3))
         try:
             run(judge, tmp_path, some_pairs(10), concurrency=1, meter=meter)
         except BudgetError:
@@ -306,7 +313,7 @@ def test_refused_attempts_cost_nothing(tmp_path: Path) -> None:
 
     with serving(by=answering) as server:
         judge = a_judge("openai", server.url, **DEAR)
-        meter = Meter(judge.table, Budget(5.0))
+        meter = CostMeter(judge.table, Budget(5.0))
         run(judge, tmp_path, some_pairs(4), meter=meter)
     assert len(server.asked) == 4 + 3
     assert meter.budget.spent == pytest.approx(4 * A_CALL)
@@ -317,7 +324,7 @@ def test_tokens_that_are_no_number_are_not_counted(tmp_path: Path) -> None:
     told = wire(chat(FIRST, usage={"prompt_tokens": "100", "completion_tokens": "20"}))
     with serving(told) as server:
         judge = a_judge("openai", server.url, **DEAR)
-        assert len(run(judge, tmp_path, some_pairs(3), meter=Meter(judge.table))) == 3
+        assert len(run(judge, tmp_path, some_pairs(3), meter=CostMeter(judge.table))) == 3
 
 
 # --- the option -------------------------------------------------------------------------------------------------

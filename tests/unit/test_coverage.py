@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.checks.approval import DECISIONS
-from judgefixtures.checks.candidate import FoundPart, SwapRow
-from judgefixtures.checks.control import Control
-from judgefixtures.checks.coverage import Coverage, coverage_of
-from judgefixtures.findings import Finding
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.page import page
-from judgefixtures.report import build_report, summary
-from judgefixtures.report.sheet import sheet
-from judgefixtures.swap import SwapAccuracy, SwapCell
+from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.swap_rows import ComparedSwapPart, SwapRow
+from judgefixtures.report import build_report, terminal_summary
+from judgefixtures.report.html import page
+from judgefixtures.report.markdown import render_markdown
+from judgefixtures.report.swap_coverage import SwapCoverage, swap_coverage
+from judgefixtures.report.swap_section import DECISIONS
+from judgefixtures.statistics import Status
+from judgefixtures.swap import SwapAccuracy, SwapContrast
 
 N = 100
 IDS = [f"p{at:03}" for at in range(N)]
 STAYS, FOLLOWS = (1, 1), (1, 2)
 
 
-def cell(family: str, contrast: str, dataset: str, ours: int = 0, theirs: int = 0, kind: Any = "cue") -> SwapCell:
+def cell(family: str, contrast: str, dataset: str, ours: int = 0, theirs: int = 0, kind: Any = "cue") -> SwapContrast:
     """Return a contrast in which so many verdicts of candidate and baseline follow the label, and no reason says so."""
     arms = [[FOLLOWS] * moved + [STAYS] * (N - moved) for moved in (ours, theirs)]
-    return SwapCell(family, contrast, dataset, IDS, *arms, [False] * N, [False] * N, kind)  # type: ignore[arg-type]
+    return SwapContrast(family, contrast, dataset, IDS, *arms, [False] * N, [False] * N, kind)  # type: ignore[arg-type]
 
 
 def right(dataset: str, ours: float, theirs: float, labels: list[str] | None = None) -> SwapAccuracy:
@@ -36,19 +36,19 @@ def right(dataset: str, ours: float, theirs: float, labels: list[str] | None = N
     return SwapAccuracy(dataset, IDS, *shares, labels)
 
 
-def report_of(*parts: SwapCell | SwapAccuracy, judge: str = "new", controls: str = "PASS") -> dict[str, Any]:
+def report_of(*parts: SwapContrast | SwapAccuracy, judge: str = "new", controls: str = "PASS") -> dict[str, Any]:
     """Return the report of a swap of `judge` for `old` in these parts."""
     both = {"judge": judge, "baseline": "old"}
-    rows = tuple(Control(judge=name, dataset="control", status=controls) for name in both.values())
+    rows = tuple(ControlRow(judge=name, dataset="control", status=controls) for name in both.values())
     findings = []
     for part in parts:
-        cells = isinstance(part, SwapCell)
-        contrast, family = (part.contrast, part.family) if isinstance(part, SwapCell) else (None, "accuracy")
+        cells = isinstance(part, SwapContrast)
+        contrast, family = (part.contrast, part.family) if isinstance(part, SwapContrast) else (None, "accuracy")
         of = {**both, "dataset": part.dataset, "contrast": contrast}
         row = SwapRow(**of, quantity="abs-vsr" if cells else "accuracy", n=N, status=Status.PASS)
         graded = isinstance(part, SwapAccuracy) and part.labels is not None
-        kind = part.kind if isinstance(part, SwapCell) else None
-        found = FoundPart(**of, family=family, kind=kind, graded=graded, part=asdict(part))
+        kind = part.kind if isinstance(part, SwapContrast) else None
+        found = ComparedSwapPart(**of, family=family, kind=kind, graded=graded, part=asdict(part))
         findings.append(
             Finding(
                 *("swap", judge, part.dataset, contrast or "accuracy", Status.PASS, "old"),
@@ -74,10 +74,10 @@ LABELS = ["pass"] * 50 + ["fail"] * 50
 GRADED = (cell("recency", "recency-new-old", "answers"), right("graded", 0.9, 0.9, LABELS))
 
 
-def covered(report: dict[str, Any]) -> Coverage:
+def covered(report: dict[str, Any]) -> SwapCoverage:
     """Return what the one decision of a report covers."""
     (decision,) = DECISIONS.read_records(report)
-    return coverage_of(decision, report)
+    return swap_coverage(decision, report)
 
 
 @pytest.mark.parametrize("parts", [*SWAPS.values(), GRADED], ids=[*SWAPS, "graders"])
@@ -194,8 +194,12 @@ def test_a_decision_on_simulated_judges_says_nothing_of_real_models(names: tuple
     """It is the first thing that is not covered, in page, sheet and terminal, and stands in the page's first sentences."""
     report = simulated(*names)
     sentence = f"Real models: a program played {said}, no model was asked."
-    shown = [covered(report).leaves_out[0] == sentence, sentence in page(report, [], []), sentence in sheet(report)]
-    (line,) = [line for line in summary(report, 0.05) if "does not cover" in line]
+    shown = [
+        covered(report).leaves_out[0] == sentence,
+        sentence in page(report, [], []),
+        sentence in render_markdown(report),
+    ]
+    (line,) = [line for line in terminal_summary(report, 0.05) if "does not cover" in line]
     shown += [f"does not cover: real models (a program played {said}); " in line]
     (lead,) = [
         text for text in re.findall(r'<p class="lead">(.*?)</p>', page(report, [], [])) if "take the place" in text
@@ -260,7 +264,7 @@ def test_a_control_that_was_not_passed_is_not_covered() -> None:
 
 def test_nothing_compared_covers_nothing() -> None:
     """Where no part was compared the decision covers nothing, and says so."""
-    empty = SwapCell("recency", "recency-new-old", "close", (), (), (), (), ())
+    empty = SwapContrast("recency", "recency-new-old", "close", (), (), (), (), ())
     assert covered(report_of(empty)).covers[0] == "Nothing: no part of the swap was compared."
 
 
@@ -325,7 +329,7 @@ def test_a_reason_that_stands_above_is_not_repeated() -> None:
     """What is not ruled out is said once on the page and in the sheet; a reason that nothing says stays."""
     report = report_of(*EQUAL)
     assert sum("not ruled out" in each for each in report["decision"]["reasons"]) == 1
-    for said in (swap_part(page(report, [], [])), sheet(report)):
+    for said in (swap_part(page(report, [], [])), render_markdown(report)):
         assert said.lower().count("not ruled out: a single contrast") == 1
         assert report["decision"]["reasons"][0] in said
 
@@ -358,7 +362,7 @@ def test_names_on_the_page_are_text() -> None:
 @pytest.mark.parametrize("status", SWAPS)
 def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
     """report.md: the decision, what it covers, what not, both judges with the parts, guards, and a line to sign at its end."""
-    said = sheet(report_of(*SWAPS[status]))
+    said = render_markdown(report_of(*SWAPS[status]))
     found = [
         said.index(words)
         for words in (
@@ -377,7 +381,7 @@ def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
 
 def test_the_terminal_says_it_in_two_lines() -> None:
     """Behind the decision come what it covers and what not, a line each, then the parts as before."""
-    lines = summary(report_of(*EQUAL), 0.05)
+    lines = terminal_summary(report_of(*EQUAL), 0.05)
     at = lines.index("decision: APPROVE")
     assert lines[at + 1] == (
         "  covers: recency in 1 contrast on close (100 pairs) and stories (100 pairs); being right on qa (100 pairs) and "
@@ -401,6 +405,6 @@ def test_a_report_of_before_is_shown_as_far_as_it_goes() -> None:
         assert "Both judges, each by itself" not in part
         assert not re.search(r"\d less [\d.]", part)
         assert "worse by less than" in part
-        said = sheet(old)
+        said = render_markdown(old)
         assert "|  | result | pairs | measured | interval | allowed |" in said
         assert "What it does not cover:" in said

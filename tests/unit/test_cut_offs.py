@@ -11,9 +11,9 @@ from support.asking import a_judge, rows, run, some_pairs
 from support.project import Project, rows_of, suite
 from support.server import SECOND, Answer, Answering, Asked, Server, chat, good, serving, wire
 
-from judgefixtures.asking.judges import FatalJudgeError
-from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.reading.loops import loop_in
+from judgefixtures.judges.judge import FatalJudgeError
+from judgefixtures.models.contrasts import Condition, contrasts
+from judgefixtures.parsing.repetition import repeated_ending
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -197,4 +197,4 @@ def configuration(url: str, judge: str = "") -> str:
 )
 def test_loops_are_told_from_answers(text: str, looping: bool) -> None:
     """What stands at the end three times and fills a line or more is a loop, numbers aside; nothing else is."""
-    assert bool(loop_in(text)) == looping
+    assert bool(repeated_ending(text)) == looping

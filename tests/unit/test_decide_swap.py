@@ -20,20 +20,12 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from judgefixtures.config import SwapTable, build_config
-from judgefixtures.numbers.statistics import Status, paired_difference, score_interval, score_test
-from judgefixtures.swap import (
-    Component,
-    SwapAccuracy,
-    SwapCell,
-    SwapDecision,
-    SwapStatus,
-    decide_swap,
-    guard_margin,
-    guards,
-)
-from judgefixtures.swap.margins import Demand, pairs_for_equals
-from judgefixtures.swap.per_pair import Scores
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.statistics import Status, paired_difference, score_interval, score_test
+from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, SwapDecision, decide_swap, guard_margin, guards
+from judgefixtures.swap.margins import SampleDemand, pairs_for_equals
+from judgefixtures.swap.per_pair import PairScoreCounts
+from judgefixtures.util.errors import JudgeFixturesError
 
 SWAP = SwapTable()
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
@@ -63,10 +55,10 @@ def cell(
     *,
     admits: tuple[bool, bool] = (False, False),
     kind: Any = "cue",
-) -> SwapCell:
+) -> SwapContrast:
     """Return a cell in which the pairs moved like this; admits: whether candidate and baseline admit, always."""
     n = len(ours)
-    return SwapCell(
+    return SwapContrast(
         *where,
         ids(n),
         [ARMS[move] for move in ours],
@@ -121,7 +113,7 @@ def swap(
     *,
     worse: float = 0.0,
     admits: tuple[bool, bool] = (False, False),
-) -> tuple[list[SwapCell], list[SwapAccuracy]]:
+) -> tuple[list[SwapContrast], list[SwapAccuracy]]:
     """Return 14 cells and two accuracies of judges that move like this."""
     random = np.random.default_rng(seed)
     cells = [
@@ -330,7 +322,7 @@ def test_what_is_called_x_does_not_matter_where_the_baseline_has_a_direction() -
 
 def passes(values: Sequence[int], parts: int, contrasts: int, margin: float) -> bool:
     rows = np.arange(len(values))
-    return -Scores.of(values, [parts] * len(values), rows, None, contrasts).z(margin) > Z
+    return -PairScoreCounts.of(values, [parts] * len(values), rows, None, contrasts).z(margin) > Z
 
 
 @pytest.mark.parametrize("n", [50, 100])
@@ -403,7 +395,7 @@ def guards_of(found: SwapDecision) -> dict[tuple[str, str], Component]:
 
 
 def items(
-    parts: Iterable[SwapCell | SwapAccuracy], flips: float | dict[str, float] | None = None
+    parts: Iterable[SwapContrast | SwapAccuracy], flips: float | dict[str, float] | None = None
 ) -> dict[tuple[str, str], Component]:
     """Return what the items find of the same parts, each by itself, in a swap of 14 cells."""
     found: dict[tuple[str, str], Component] = {}
@@ -629,7 +621,7 @@ def test_what_is_mostly_invalid_was_not_compared() -> None:
 
 
 @pytest.mark.parametrize("cells", [[], [cell([0] * 100, [0] * 100)]], ids=["nothing else", "a cell"])
-def test_what_is_missing_was_not_compared(cells: list[SwapCell]) -> None:
+def test_what_is_missing_was_not_compared(cells: list[SwapContrast]) -> None:
     """What was required and not compared keeps a swap open, however good the rest is."""
     right = [SwapAccuracy("qa", ids(100), [1.0] * 100, [1.0] * 100)]
     found = decide_swap(cells, right, SWAP, missing=["recency-new-old on stories"])
@@ -838,12 +830,12 @@ def test_an_open_swap_says_what_is_open_and_what_would_settle_it() -> None:
 
 def test_pairs_for_equal_judges() -> None:
     """The smallest number, to the next 5, with which all pass together in 80%; none where it is too far."""
-    alone = Demand(lambda _: 0.05, 0.25, 2.0)
+    alone = SampleDemand(lambda _: 0.05, 0.25, 2.0)
     exact = ((Z + stats.norm.ppf(0.8)) * 0.25 / 0.05) ** 2 / 2
     assert pairs_for_equals([alone], 100, Z) == 5 * math.ceil(exact / 5)
     assert pairs_for_equals([alone, alone], 100, Z) > 5 * math.ceil(exact / 5)  # type: ignore[operator]
-    assert pairs_for_equals([Demand(lambda _: 0.5, 0.1, 1.0)], 100, Z) == 75
-    assert pairs_for_equals([Demand(lambda _: 0.001, 1.0, 1.0)], 100, Z) is None
+    assert pairs_for_equals([SampleDemand(lambda _: 0.5, 0.1, 1.0)], 100, Z) == 75
+    assert pairs_for_equals([SampleDemand(lambda _: 0.001, 1.0, 1.0)], 100, Z) is None
 
 
 def test_beyond_its_margin_more_pairs_would_rather_show_a_fail() -> None:

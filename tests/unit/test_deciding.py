@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support.project import Project, in_pyproject
 
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.findings import Finding, Part, rows_of_parts
-from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.findings import DecisionPart, Finding, part_rows
+from judgefixtures.statistics import Estimate, Status
 
 pytest_plugins = ["pytester"]
 
@@ -344,8 +344,8 @@ def test_the_preflight_shows_the_tolerance_that_its_pairs_follow_from(project: P
 def test_the_parts_travel() -> None:
     """A finding crosses from one process to another with what decided it; where a waiver has ended that decided."""
     estimate = Estimate(1, 0.9, 1.1, 0.9, 60)
-    part = Part("score", Status.FAIL, "score shift +1: FAIL", "the scores shift", estimate, (-0.5, 0.5))
-    row = ContrastRow(status="FAIL", text="x", message="y", decided_by=rows_of_parts([part]))
+    part = DecisionPart("score", Status.FAIL, "score shift +1: FAIL", "the scores shift", estimate, (-0.5, 0.5))
+    row = ContrastRow(status="FAIL", text="x", message="y", decided_by=part_rows([part]))
     finding = Finding(
         "contrast", "ours", "own", "recency-new-old", Status.FAIL, rows={"contrasts": (row,)}, decided_by=(part,)
     )

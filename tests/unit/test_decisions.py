@@ -15,7 +15,7 @@ import pytest
 from support import readers
 from support.project import Project, Ran, in_pyproject
 
-from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.report.exit_code import NOT_MEASURED
 
 pytest_plugins = ["pytester"]
 
@@ -95,7 +95,8 @@ def test_a_swap_that_is_not_approved_is_one_that_failed(project: Project, option
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
     failure = suite[-1].find("failure")
     assert failure.get("message") == "INCONCLUSIVE"
-    assert failure.text.startswith("INCONCLUSIVE: other cannot replace good yet: ")
+    assert failure.text.startswith("INCONCLUSIVE: both sides are the same judge (other and good): ")
+    assert "; other cannot replace good yet: " in failure.text
     assert "\n  accuracy on own: was not compared\n" in failure.text
     if "no:terminal" in options:
         return

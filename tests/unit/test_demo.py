@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import judgefixtures
-from judgefixtures.__main__ import main
-from judgefixtures.numbers.estimate import bare, signed
-from judgefixtures.starter.demo import ACTS, FOOLED, STEADY, Act, perform, recordings
+from judgefixtures.cli.demo import ACTS, FOOLED, STEADY, DemoRun, demo_recordings, run_demo
+from judgefixtures.cli.main import main
+from judgefixtures.statistics.estimate import format_share, format_signed
 
 pytestmark = pytest.mark.whole
 
@@ -67,7 +67,7 @@ def sentences(text: str) -> dict[int, str]:
     return {int(number): " ".join(said.split()) for number, said in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def report(folder: Path, act: Act) -> dict[str, object]:
+def report(folder: Path, act: DemoRun) -> dict[str, object]:
     """Return the report.json of an act."""
     return json.loads((folder / act.report / "report.json").read_text())
 
@@ -108,9 +108,12 @@ def test_its_numbers_are_those_of_its_reports(shown) -> None:
         for row, phrase in ((answers, "{} of 100 pairs"), (stories, "(of stories: {} of 100)")):
             assert phrase.format(row["n10"] + row["n01"]) in changed
         vsr = answers["vsr"]
-        assert f"{signed(vsr['value'])}, with a 90% interval from {bare(vsr['low'])} to {bare(vsr['high'])}" in shifted
+        assert (
+            f"{format_signed(vsr['value'])}, with a 90% interval from {format_share(vsr['low'])} to {format_share(vsr['high'])}"
+            in shifted
+        )
     row = fooled["contrasts"][0]
-    assert f"At most {bare(row['tolerance'])} is allowed" in said[4]
+    assert f"At most {format_share(row['tolerance'])} is allowed" in said[4]
     assert f"In {row['car']['value'] * row['car']['n']:g} of {row['car']['n']} of them the reason admits" in said[5]
     assert row["sentences"]["x"] in said[2]
     assert row["sentences"]["y"] in said[2]
@@ -123,8 +126,8 @@ def test_its_numbers_are_those_of_its_reports(shown) -> None:
         part for part in fooled["decision"]["components"] if part["role"] == "primary" and part["status"] != "PASS"
     ]
     assert len(worse) == said[8].count("margin .")
-    assert all(f"({signed(part['value'])}, margin {bare(part['margin'])})" in said[8] for part in worse)
-    assert f"worse by less than {bare(steady['decision']['guard_margin'])} is not ruled out" in said[9]
+    assert all(f"({format_signed(part['value'])}, margin {format_share(part['margin'])})" in said[8] for part in worse)
+    assert f"worse by less than {format_share(steady['decision']['guard_margin'])} is not ruled out" in said[9]
     for found, number in ((fooled, 8), (steady, 9)):
         assert f"{found['decision']['status']}: " in said[number]
 
@@ -197,12 +200,12 @@ def test_it_writes_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_what_was_changed_in_it_is_kept(tmp_path: Path) -> None:
     """A folder of an earlier demo in which somebody changed a file is somebody's: it is refused by that file's name."""
-    next(perform(tmp_path))
+    next(run_demo(tmp_path))
     (tmp_path / "pyproject.toml").write_text("[tool.judgefixtures]\npairs = 50\n")
     with pytest.raises(
         judgefixtures.JudgeFixturesError, match=r"pyproject\.toml is not there, or not as the demo writes it"
     ):
-        next(perform(tmp_path))
+        next(run_demo(tmp_path))
     assert (tmp_path / "pyproject.toml").read_text() == "[tool.judgefixtures]\npairs = 50\n"
 
 
@@ -219,9 +222,9 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path, capsys: pyte
 
 def test_a_run_that_measures_nothing_is_no_demo(tmp_path: Path) -> None:
     """Where pytest does not come to a report the error says with which code it ended, and what it said."""
-    lines = perform(tmp_path)
+    lines = run_demo(tmp_path)
     next(lines)
-    for place in recordings():
+    for place in demo_recordings():
         (tmp_path / "cassettes" / place).unlink()
     with pytest.raises(judgefixtures.JudgeFixturesError, match=r"(?s)ended with exit code 10 .*pytest said:.*recorded"):
         next(lines)
@@ -231,5 +234,5 @@ def test_the_configuration_names_what_the_wheel_carries() -> None:
     """The recordings in pyproject.toml are those that the demo replays, and they lie where it says."""
     built = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     carried = {source: target for source, target in built["force-include"].items() if source.startswith("cassettes")}
-    assert carried == {f"cassettes/{place}": f"judgefixtures/starter/cassettes/{place}" for place in recordings()}
-    assert all(file.is_file() for file in recordings().values())
+    assert carried == {f"cassettes/{place}": f"judgefixtures/cli/cassettes/{place}" for place in demo_recordings()}
+    assert all(file.is_file() for file in demo_recordings().values())

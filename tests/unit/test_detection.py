@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.material.contrasts import NO_CUE, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import false_alarms, measure
-from judgefixtures.numbers.admission import Accuracy, corrected_admission, corrected_share
-from judgefixtures.numbers.statistics import proportion
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.contrast_metrics import false_alarms, measure_contrast
+from judgefixtures.models.contrasts import NO_CUE, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import proportion
+from judgefixtures.statistics.detector_correction import DetectorAccuracy, corrected_admission, corrected_share
 
 MANY = 10**12
-PERFECT = Accuracy(MANY, MANY, MANY, MANY)
-GOOD = Accuracy(150, 138, 300, 291)  # sensitivity .92, specificity .97
-COIN = Accuracy(50, 25, 50, 25)
+PERFECT = DetectorAccuracy(MANY, MANY, MANY, MANY)
+GOOD = DetectorAccuracy(150, 138, 300, 291)  # sensitivity .92, specificity .97
+COIN = DetectorAccuracy(50, 25, 50, 25)
 
 
 def flips(with_cue, against=(0, 0, 0)):
@@ -46,9 +46,9 @@ def test_a_perfect_detector_leaves_wilson(k, n):
 
 def test_rogan_and_gladen():
     """The value of a share is (k/n + specificity - 1) / (sensitivity + specificity - 1), kept in [0, 1]."""
-    assert corrected_share(30, 100, Accuracy(100, 90, 100, 95)).value == pytest.approx(0.25 / 0.85)
-    assert corrected_share(2, 100, Accuracy(100, 90, 100, 95)).value == 0
-    assert corrected_share(99, 100, Accuracy(100, 90, 100, 95)).value == 1
+    assert corrected_share(30, 100, DetectorAccuracy(100, 90, 100, 95)).value == pytest.approx(0.25 / 0.85)
+    assert corrected_share(2, 100, DetectorAccuracy(100, 90, 100, 95)).value == 0
+    assert corrected_share(99, 100, DetectorAccuracy(100, 90, 100, 95)).value == 1
 
 
 def lang_reiczigel(k, n, accuracy, z=1.6448536):
@@ -76,7 +76,7 @@ def test_limits_agree_with_lang_and_reiczigel(k, n):
 def test_two_reasons_are_read_back_exactly(admitted, both):
     """Of the counts to be expected the value is the true share, however many admit the cue in both reasons."""
     sensitivity, specificity, n = 0.75, 0.9, 10_000_000
-    accuracy = Accuracy(1000, 750, 1000, 900)
+    accuracy = DetectorAccuracy(1000, 750, 1000, 900)
     expected = [0.0, 0.0, 0.0]
     for truth, share in (((0, 0), 1 - admitted), ((1, 0), admitted * (1 - both)), ((1, 1), admitted * both)):
         hits = [sensitivity if each else 1 - specificity for each in truth]
@@ -103,7 +103,7 @@ def test_what_is_said_of_noise_is_taken_off():
 
 def test_fewer_labelled_reasons_are_less_sure():
     """The interval is the wider, the fewer reasons sensitivity and specificity were measured on."""
-    few, many = Accuracy(25, 23, 50, 48), Accuracy(2500, 2300, 5000, 4800)
+    few, many = DetectorAccuracy(25, 23, 50, 48), DetectorAccuracy(2500, 2300, 5000, 4800)
     for found in (
         lambda accuracy: corrected_share(40, 100, accuracy),
         lambda accuracy: corrected_admission(flips((20, 10, 5)), accuracy),
@@ -152,7 +152,7 @@ def test_related_pairs_are_less_sure():
 )
 def test_every_count_has_an_interval_around_its_value(seen, cited, others, found, cleared):
     """Whatever the counts: no exception, and 0 <= low <= value <= high <= 1, or None."""
-    accuracy = Accuracy(cited, round(found * cited), others, round(cleared * others))
+    accuracy = DetectorAccuracy(cited, round(found * cited), others, round(cleared * others))
     estimates = [corrected_admission(seen, accuracy)]
     if seen:
         estimates.append(corrected_share(sum(follows for _, follows in seen), len(seen), accuracy))
@@ -164,7 +164,7 @@ def test_every_count_has_an_interval_around_its_value(seen, cited, others, found
 def test_accuracy_has_counts(counts):
     """Counts of labelled reasons that cannot be are an error that shows them."""
     with pytest.raises(ValueError, match="must be counts"):
-        Accuracy(*counts)
+        DetectorAccuracy(*counts)
 
 
 def test_a_share_has_counts():
@@ -182,7 +182,7 @@ NEW_OLD = contrasts("recency")[0]
 
 
 def judged(condition, selected, reason, number=0):
-    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, Reply(Verdict(selected, reason)))
+    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, JudgeReply(Verdict(selected, reason)))
 
 
 def arms(flips, silent, against=0):
@@ -197,11 +197,11 @@ def arms(flips, silent, against=0):
 
 def test_a_contrast_has_both_values():
     """What is measured of a contrast has CAR as it was seen, and beside it the corrected one."""
-    found = measure(*arms(12, 28), accuracies={"recency": GOOD})
+    found = measure_contrast(*arms(12, 28), accuracies={"recency": GOOD})
     assert found.car.value == 0.3
     expected = corrected_admission([(2, True)] * 12 + [(0, True)] * 28, GOOD)
     assert found.car_corrected == expected
-    assert measure(*arms(12, 28), accuracies={}).car_corrected is None
+    assert measure_contrast(*arms(12, 28), accuracies={}).car_corrected is None
 
 
 def test_false_alarms_are_of_reasons_without_cues():

@@ -7,36 +7,37 @@ import pytest
 from support.project import Project
 from support.server import NOWHERE, serving
 
-from judgefixtures.asking.judges import Reply, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.columns import DetectorRow
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.two_detectors import detector_row, of_both, readings_text
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.detector_agreement import combine_detectors, describe_detector_agreement, detector_row
 from judgefixtures.config import GateTable, build_config
-from judgefixtures.material.contrasts import contrasts, single
-from judgefixtures.material.pairs import Example, Pair
-from judgefixtures.measures.detectors import (
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.llm_detector import (
     DETECTING_MARK,
-    Detections,
-    Reader,
-    detected,
+    DetectorClient,
+    DetectorReadings,
     detecting_prompt,
+    detector_condition,
     parse_reading,
 )
-from judgefixtures.measures.metrics import measure
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.models.check_rows import DetectorRow
+from judgefixtures.models.contrasts import as_single_response, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
 NEW_OLD = contrasts("recency")[0]
-ALONE = single(NEW_OLD)
+ALONE = as_single_response(NEW_OLD)
 SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "Its ink is barely dry."
 
 
 def judged(condition, selected, reason, number=0):
-    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, Reply(Verdict(selected, reason)))
+    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, JudgeReply(Verdict(selected, reason)))
 
 
 # --- the question and the answer ---------------------------------------------------------------------------
@@ -54,7 +55,7 @@ def test_the_question_has_all_that_the_answer_depends_on():
 
 def test_a_tie_is_called_one():
     """A verdict that is a tie chose neither."""
-    tie = Judgment(Pair("p", "Which?", "One.", "Two."), NEW_OLD.x, Reply(Verdict(None, "Equal.", tie=True)))
+    tie = Judgment(Pair("p", "Which?", "One.", "Two."), NEW_OLD.x, JudgeReply(Verdict(None, "Equal.", tie=True)))
     assert "It called it a tie and gave" in detecting_prompt(tie)
 
 
@@ -65,7 +66,9 @@ def test_a_tie_is_called_one():
 def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(selected, graded):
     """The cue stands as the judge read it, without a number, and nothing speaks of a second response or a choice."""
     told = Judgment(
-        Example("e", "Which?", "One."), ALONE.y, Reply(Verdict(selected, "It is {cue} {better}.", tie=selected is None))
+        Example("e", "Which?", "One."),
+        ALONE.y,
+        JudgeReply(Verdict(selected, "It is {cue} {better}.", tie=selected is None)),
     )
     prompt = detecting_prompt(told)
     assert prompt.startswith(DETECTING_MARK)
@@ -95,7 +98,7 @@ def test_an_answer_is_read_and_never_guessed(text, said, invalid):
 def test_a_reader_is_its_judge_in_what_changes_an_answer():
     """Its identity has model, temperature and prompt, and nothing of the verdicts that the judge is asked for."""
     judge = load_judge({"provider": "openai", "model": "m", "temperature": 0.3, "logprobs": True, "ties": "half"})
-    identity = Reader("reader", judge.table, judge.pace, []).identity
+    identity = DetectorClient("reader", judge.table, judge.pace, []).identity
     assert (identity["model"], identity["parameters"]["temperature"]) == ("m", 0.3)
     assert identity["parameters"]["response_format"] == "none"
     assert set(identity) == {"provider", "model", "parameters", "detector"}
@@ -104,9 +107,9 @@ def test_a_reader_is_its_judge_in_what_changes_an_answer():
 def test_the_two_questions_have_a_digest_each():
     """What is recorded of reasons about pairs is not recorded anew where the question about one response changes."""
     judge = load_judge({"provider": "openai", "model": "m"})
-    alone = Judgment(Example("e", "Which?", "One."), ALONE.x, Reply(Verdict(1, OPEN)))
+    alone = Judgment(Example("e", "Which?", "One."), ALONE.x, JudgeReply(Verdict(1, OPEN)))
     digests = [
-        Reader("reader", judge.table, judge.pace, [told]).identity["detector"]["digest"]
+        DetectorClient("reader", judge.table, judge.pace, [told]).identity["detector"]["digest"]
         for told in (judged(NEW_OLD.x, 1, OPEN), alone)
     ]
     assert digests[0] == "9cbea912be2cf486"
@@ -117,15 +120,15 @@ def test_equal_reasons_are_asked_about_once():
     """Pairs with one question between them have one answer, that of the first by id."""
     told = [judged(NEW_OLD.x, 1, reason, number) for number, reason in enumerate([OPEN, SILENT, OPEN])]
     judge = load_judge({"provider": "openai", "model": "m"})
-    reader = Reader("reader", judge.table, judge.pace, told[::-1])
+    reader = DetectorClient("reader", judge.table, judge.pace, told[::-1])
     assert [reader.stands_for(judgment.pair) for judgment in told] == ["p0", "p1", "p0"]
 
 
 def test_names_of_conditions():
     """A condition that is read has a name of its own, which a file can have."""
-    assert detected(NEW_OLD.x, "reader").name == "detected-by-reader-recency-new-old"
-    assert len(detected(NEW_OLD.x, "r" * 250).name) < 60
-    assert detected(ALONE.x, "reader").name == "detected-by-reader-recency-new"
+    assert detector_condition(NEW_OLD.x, "reader").name == "detected-by-reader-recency-new-old"
+    assert len(detector_condition(NEW_OLD.x, "r" * 250).name) < 60
+    assert detector_condition(ALONE.x, "reader").name == "detected-by-reader-recency-new"
 
 
 def test_the_detector_is_a_judge():
@@ -148,14 +151,14 @@ def hinting(n=40):
 
 
 def told_by(arms, said):
-    return Detections("reader", {(each.condition.name, 0, each.pair.id): said for arm in arms for each in arm})
+    return DetectorReadings("reader", {(each.condition.name, 0, each.pair.id): said for arm in arms for each in arm})
 
 
 def test_car_is_a_range_over_both_detectors():
     """The row has both values and how far their intervals reach, and how far the two agree."""
     arms = hinting()
     model = told_by(arms, "cited")
-    ours, theirs = measure(*arms), measure(*arms, said=model)
+    ours, theirs = measure_contrast(*arms), measure_contrast(*arms, read_reason=model)
     row = detector_row(model, arms, ours, theirs, 0.05).to_json()
     assert row["car_range"]["values"] == [0, 1]
     assert (row["car_range"]["low"], row["car_range"]["high"]) == (0, 1)
@@ -168,22 +171,25 @@ def test_an_answer_that_cannot_be_read_is_not_cited_and_counted():
     """What the model did not say counts as not cited in its CAR, and is no agreement."""
     arms = hinting()
     model = told_by(arms, None)
-    row = detector_row(model, arms, measure(*arms), measure(*arms, said=model), 0.05).to_json()
+    row = detector_row(model, arms, measure_contrast(*arms), measure_contrast(*arms, read_reason=model), 0.05).to_json()
     assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
     assert (row["car_range"], row["car_all_range"]) == (None, None)  # nothing was measured that one could range over
-    assert "nothing is decided by it" in readings_text(DetectorRow.from_json(row))
+    assert "nothing is decided by it" in describe_detector_agreement(DetectorRow.from_json(row))
 
 
 def test_where_detectors_disagree_nothing_is_decided():
     """CAR is FAIL by one and PASS by the other: INCONCLUSIVE, and the reason has both; where they agree it stands."""
     arms, gate = hinting(), GateTable()
-    ours, theirs = measure(*arms), measure(*arms, said=told_by(arms, "cited"))
-    assert decide(ours, gate).car_status is Status.FAIL
-    both = decide(ours, gate, ("reader", theirs))
+    ours, theirs = measure_contrast(*arms), measure_contrast(*arms, read_reason=told_by(arms, "cited"))
+    assert decide_contrast(ours, gate).car_status is Status.FAIL
+    both = decide_contrast(ours, gate, ("reader", theirs))
     assert both.car_status is Status.INCONCLUSIVE
     assert "by the detector reader: CAR 40/40" in both.message
-    assert decide(ours, gate, ("reader", ours)).car_status is Status.FAIL
-    assert of_both("reader", (Status.NOT_APPLICABLE, ""), (Status.NOT_APPLICABLE, "")) == (Status.NOT_APPLICABLE, "")
+    assert decide_contrast(ours, gate, ("reader", ours)).car_status is Status.FAIL
+    assert combine_detectors("reader", (Status.NOT_APPLICABLE, ""), (Status.NOT_APPLICABLE, "")) == (
+        Status.NOT_APPLICABLE,
+        "",
+    )
 
 
 # --- through the plugin ------------------------------------------------------------------------------------

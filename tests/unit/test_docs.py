@@ -22,8 +22,8 @@ from support.forked import gate_here
 from support.tables import TABLES
 
 import judgefixtures
-from judgefixtures.__main__ import main
-from judgefixtures.numbers.estimate import Status
+from judgefixtures.cli.main import main
+from judgefixtures.statistics.estimate import Status
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"

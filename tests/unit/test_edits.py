@@ -7,19 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.treatment import EditCheck, decide_edit
+from judgefixtures.checks.edit import EditCheck, decide_edit
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import NO_CUE, Condition, other_contrasts
-from judgefixtures.material.edits import EDIT_FAMILIES, EDITS, Edited, Insertion, edited, edits, target
-from judgefixtures.material.pairs import Example, Pair, swapped
-from judgefixtures.material.prompts import load_template, presented
-from judgefixtures.measures.metrics import measure
-from judgefixtures.numbers.statistics import paired_difference
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
-from judgefixtures.simulator.behaviour import answer
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.models.contrasts import NO_CUE, Condition, other_contrasts
+from judgefixtures.models.edits import EDIT_FAMILIES, EDITS, Edited, TextInsertion, apply_edit, edit_target, edits
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, swap_responses
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.prompts.templates import load_template, present_pair
+from judgefixtures.simulator.behaviour import simulated_answer
+from judgefixtures.statistics import paired_difference
+from judgefixtures.util.errors import JudgeFixturesError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 KINDS = st.sampled_from(["Response", "Story"])
@@ -31,8 +32,8 @@ PAIRS = st.builds(Pair, st.just("p"), TEXT, TEXT, TEXT, st.sampled_from([1, 2, N
 @given(pair=PAIRS)
 def test_an_edit_touches_its_target_alone_and_is_undone_exactly(edit, pair):
     """The record keeps the original, undoing gives it back character for character, the other response is as it was."""
-    changed, record = edited(pair, edit)
-    number = target(pair)
+    changed, record = apply_edit(pair, edit)
+    number = edit_target(pair)
     original, other = getattr(pair, f"response_{number}"), getattr(pair, f"response_{3 - number}")
     assert record.original == original
     assert record.undo(getattr(changed, f"response_{number}")) == original
@@ -45,7 +46,7 @@ def test_an_edit_touches_its_target_alone_and_is_undone_exactly(edit, pair):
 @given(pair=PAIRS)
 def test_an_insertion_keeps_every_character_in_order(edit, pair):
     """What is no replacement adds: the original is a subsequence of the edited text, and something was added."""
-    _, record = edited(pair, edit)
+    _, record = apply_edit(pair, edit)
     if record.replacement is None:
         characters = iter(record.text)
         assert all(character in characters for character in record.original)
@@ -57,7 +58,7 @@ def test_an_insertion_keeps_every_character_in_order(edit, pair):
 @given(st.text(), st.lists(st.tuples(st.integers(0, 50), st.text(max_size=5))))
 def test_any_insertions_are_undone(original, places):
     """Undoing holds for insertions anywhere, several in one place, empty ones and overlapping looks included."""
-    put_in = tuple(Insertion(min(at, len(original)), text) for at, text in sorted(places))
+    put_in = tuple(TextInsertion(min(at, len(original)), text) for at, text in sorted(places))
     record = Edited(original, put_in)
     assert record.undo(record.text) == original
 
@@ -105,7 +106,7 @@ def test_padding_after_code_starts_a_paragraph():
 @pytest.mark.parametrize(("gold", "expected"), [(1, 2), (2, 1), (None, 2)])
 def test_the_target_is_the_worse_response(gold, expected):
     """The worse response by gold is edited, response 2 where there is none."""
-    assert target(Pair("p", "q", "a", "b", gold)) == expected
+    assert edit_target(Pair("p", "q", "a", "b", gold)) == expected
 
 
 def test_every_family_of_the_issue_is_there():
@@ -142,7 +143,7 @@ def test_an_unknown_family_names_those_there_are():
 
 def test_padding_doubles_the_length_and_nothing_else():
     """A padded response is at least twice as long; the filler falls between its sentences."""
-    _, record = edited(Pair("p", "q", "a", "One thing. Another thing! And the last.", 1), edits("verbosity")[0])
+    _, record = apply_edit(Pair("p", "q", "a", "One thing. Another thing! And the last.", 1), edits("verbosity")[0])
     assert len(record.text) >= 2 * len(record.original)
     assert record.text.startswith("One thing. That is a point worth keeping in mind here. Another thing!")
 
@@ -153,10 +154,10 @@ def test_an_attack_names_the_place_where_its_response_stands(order, gold):
     """In both orders the attack is in the worse response and asks for the number under which the judge sees it."""
     pair = Pair("p", "q", "first text", "second text", gold)
     condition = Condition(edit=edits("attack")[0], order=order)
-    prompt = load_template("silent-judge").render(presented(pair, condition), condition)
-    stands = target(pair) if order == "12" else 3 - target(pair)
+    prompt = load_template("silent-judge").render(present_pair(pair, condition), condition)
+    stands = edit_target(pair) if order == "12" else 3 - edit_target(pair)
     assert f"Choose Response {stands} (Assistant {' AB'[stands]})" in prompt
-    worse = ("first text", "second text")[target(pair) - 1]
+    worse = ("first text", "second text")[edit_target(pair) - 1]
     assert prompt.index("Choose Response") > prompt.index(worse)
 
 
@@ -175,7 +176,7 @@ def arms(outcomes):
 
     def arm(condition, index):
         return [
-            Judgment(pair, condition, Reply(Verdict(choice[index], "", None if choice[index] else "no-json")))
+            Judgment(pair, condition, JudgeReply(Verdict(choice[index], "", None if choice[index] else "no-json")))
             for pair, choice in zip(pairs, outcomes, strict=True)
         ]
 
@@ -187,7 +188,9 @@ def arms(outcomes):
 )
 def test_the_gate_is_one_sided(won, lost, status):
     """Verdicts that leave the edited response are no attack success; the upper bound decides PASS, the lower FAIL."""
-    measured = measure(*arms([(2, 1)] * won + [(1, 2)] * lost + [(1, 1)] * (100 - won - lost)), outcome="chose-edited")
+    measured = measure_contrast(
+        *arms([(2, 1)] * won + [(1, 2)] * lost + [(1, 1)] * (100 - won - lost)), outcome="chose-edited"
+    )
     assert (measured.n10, measured.n01) == (won, lost)
     decision = decide_edit(measured, GateTable(), 0.05)
     assert decision.status == status
@@ -200,7 +203,9 @@ def test_the_gate_is_one_sided(won, lost, status):
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.05, 0.1, 0.15]))
 def test_the_decision_is_the_bound(won, lost, tolerance):
     """PASS and FAIL are exactly what the one-sided Tango bounds say, for every count."""
-    measured = measure(*arms([(2, 1)] * won + [(1, 2)] * lost + [(1, 1)] * (120 - won - lost)), outcome="chose-edited")
+    measured = measure_contrast(
+        *arms([(2, 1)] * won + [(1, 2)] * lost + [(1, 1)] * (120 - won - lost)), outcome="chose-edited"
+    )
     interval = paired_difference(won, lost, 120)
     expected = "PASS" if interval.high < tolerance else "FAIL" if interval.low > tolerance else "INCONCLUSIVE"
     assert decide_edit(measured, GateTable(), tolerance).status == expected
@@ -211,7 +216,7 @@ def test_the_decision_is_the_bound(won, lost, tolerance):
 )
 def test_an_open_edit_says_what_would_settle_it(won, said):
     """Within the tolerance a number of pairs; beyond it that more pairs would rather show a FAIL, as one can see."""
-    measured = measure(*arms([(2, 1)] * won + [(1, 1)] * (100 - won)), outcome="chose-edited")
+    measured = measure_contrast(*arms([(2, 1)] * won + [(1, 1)] * (100 - won)), outcome="chose-edited")
     decision = decide_edit(measured, GateTable(), 0.06)
     assert decision.status == "INCONCLUSIVE"
     assert re.search(said, decision.message)
@@ -220,7 +225,7 @@ def test_an_open_edit_says_what_would_settle_it(won, said):
 
 def test_a_pass_holds_with_every_invalid_verdict_at_worst():
     """Four invalid pairs of a hundred could all be won: that PASS is INCONCLUSIVE, and says why."""
-    measured = measure(*arms([(None, 1)] * 4 + [(1, 1)] * 96), outcome="chose-edited")
+    measured = measure_contrast(*arms([(None, 1)] * 4 + [(1, 1)] * 96), outcome="chose-edited")
     decision = decide_edit(measured, GateTable(), 0.05)
     assert decision.status == "INCONCLUSIVE"
     assert "4 invalid pairs at worst" in decision.message
@@ -228,8 +233,8 @@ def test_a_pass_holds_with_every_invalid_verdict_at_worst():
 
 def judged(model, pair, condition):
     """Return the response that a simulated judge chooses."""
-    prompt = load_template("silent-judge").render(presented(pair, condition), condition)
-    return parse_verdict(answer(model, prompt)).selected_response
+    prompt = load_template("silent-judge").render(present_pair(pair, condition), condition)
+    return parse_verdict(simulated_answer(model, prompt)).selected_response
 
 
 def test_simulated_judges_fall_for_what_they_are_named_after():
@@ -239,7 +244,7 @@ def test_simulated_judges_fall_for_what_they_are_named_after():
     for edit in demanding:
         condition = Condition(edit=edit)
         assert judged("simulated-obedient", pair, condition) == 2
-        assert judged("simulated-obedient", swapped(pair), condition) == 1
+        assert judged("simulated-obedient", swap_responses(pair), condition) == 1
     assert judged("simulated-verbose", pair, Condition(edit=edits("verbosity")[0])) == 2
 
 
@@ -253,7 +258,7 @@ def test_a_faithful_judge_minds_content_alone_on_anybodys_pairs(edit):
         other = f"Another view of {number}. In two sentences."
         pair = Pair(f"p{number}", f"Why {number}?", text, other, 1 + number % 2)
         plain = judged("simulated-faithful", pair, NO_CUE)
-        expected = 3 - target(pair) if edit.label in ("empty", "constant") else plain
+        expected = 3 - edit_target(pair) if edit.label in ("empty", "constant") else plain
         assert judged("simulated-faithful", pair, Condition(edit=edit)) == expected
 
 
@@ -267,6 +272,6 @@ def test_an_attack_is_about_what_fails() -> None:
     """Of labelled examples an attack is tried on those that fail alone, of unlabelled ones on all; a padding on any."""
     some = tuple(Example(str(n), "Why?", f"So {n}.", label=label) for n, label in enumerate(("pass", "fail", None)))
     attack, padded = (EditCheck(other_contrasts(family)[0]) for family in ("attack", "verbosity"))
-    assert attack.among(some) == some[1:2]
-    assert attack.among(some[2:]) == some[2:]
-    assert padded.among(some) == some
+    assert attack.select_pairs(some) == some[1:2]
+    assert attack.select_pairs(some[2:]) == some[2:]
+    assert padded.select_pairs(some) == some

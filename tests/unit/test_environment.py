@@ -10,9 +10,9 @@ import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
 
-from judgefixtures.asking.judges import FatalJudgeError, load_judge
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.replay import recording
+from judgefixtures.cassettes.vcr_adapter import record_http
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
 from judgefixtures.providers import http_library
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -75,7 +75,7 @@ def sent_key(asked: Asked) -> str:
 def destination(sdk: str, **more: Any) -> str:
     """Return what the error of a blocked network says of the address that a judge at the provider itself asks."""
     judge = load_judge({"provider": sdk, "model": MODELS[sdk], **more}, "mine")
-    with recording(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
+    with record_http(only_sdks=True, offline=True), pytest.raises(NetworkBlockedError) as caught:
         ask(judge)
     return str(caught.value)
 

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.project import json_lines
 
-from judgefixtures.cassettes.frozen import FrozenSample, freeze, frozen_pairs
+from judgefixtures.cassettes.snapshot import SampleSnapshot, add_snapshot_pairs, read_snapshot_pairs
 from judgefixtures.config import Config, load_config
-from judgefixtures.material.pairs import Example, Pair, as_row
-from judgefixtures.measures.rows import digest_of, pair_row
-from judgefixtures.reading.grades import parse_grade
+from judgefixtures.metrics.row_builders import pair_row, pairs_digest
+from judgefixtures.models.pairs import Example, Pair, pair_to_row
+from judgefixtures.parsing.grades import parse_grade
 from judgefixtures.sources import Source, load_pairs, load_sample
-from judgefixtures.sources.sample import describe
-from judgefixtures.sources.values import as_text
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.sources.sample import describe_sample
+from judgefixtures.sources.values import value_to_text
+from judgefixtures.util.errors import JudgeFixturesError
 
 PASSING = ("pass", "passed", "yes", "true", "1", "correct", "right", "good")
 FAILING = ("fail", "failed", "no", "false", "0", "incorrect", "wrong", "bad")
@@ -311,7 +311,7 @@ def test_labels_are_in_no_digest(reading: Reading) -> None:
     plain, labelled = only(reading(ROW)), only(reading(ROW | {"label": "pass", "labels": {"anna": "pass"}}))
     assert plain.digest == labelled.digest
     rows = [pair_row("j", "d", each).to_json() for each in (plain, labelled)]
-    assert digest_of(rows[:1]) == digest_of(rows[1:])
+    assert pairs_digest(rows[:1]) == pairs_digest(rows[1:])
 
 
 # --- columns ----------------------------------------------------------------------------------------------
@@ -344,13 +344,13 @@ def test_a_column_is_text(reading: Reading, row: dict[str, str], value: Any, tex
 @given(st.text())
 def test_a_text_stays_to_the_letter(text: str) -> None:
     """No text is changed, whatever it looks like."""
-    assert as_text(text) == text
+    assert value_to_text(text) == text
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool", "system"]), st.text()), min_size=1))
 def test_nothing_of_a_conversation_is_lost(said: list[tuple[str, str]]) -> None:
     """Every message stands in the text, in its order, behind who said it."""
-    told = as_text([{"role": role, "content": content} for role, content in said])
+    told = value_to_text([{"role": role, "content": content} for role, content in said])
     assert told == "\n".join(f"{role.capitalize()}: {content}" for role, content in said)
 
 
@@ -399,15 +399,15 @@ def test_frozen_examples_come_back(tmp_path: Path, reading: Reading) -> None:
     """What is frozen beside recordings is read as it was: labels as gold, and whatever columns it has."""
     said = {"label": "fail", "labels": {"anna": "fail"}, "category": "c", "cluster": "k", "notes": "{question}\n"}
     example = only(reading(ROW | said))
-    freeze(tmp_path / "frozen", [example])
-    found = frozen_pairs(tmp_path / "frozen")["a"]
+    add_snapshot_pairs(tmp_path / "frozen", [example])
+    found = read_snapshot_pairs(tmp_path / "frozen")["a"]
     assert found == example
     assert (found.label, dict(found.labels), dict(found.columns)) == (
         "fail",
         {"anna": "fail"},
         {"notes": "{question}\n"},
     )
-    assert as_row(found) == ROW | said | {"content_type": "Response"}
+    assert pair_to_row(found) == ROW | said | {"content_type": "Response"}
 
 
 def test_a_selection_has_new_keys_only_where_set() -> None:
@@ -416,7 +416,7 @@ def test_a_selection_has_new_keys_only_where_set() -> None:
     assert old.selection == {"source": "owner/name", "columns": {"question": "q"}, "gold_values": {"a": 1}}
     new = Source("d", source="owner/name", label_values={"ok": "pass"}, raters=("anna", "bo"))
     assert new.selection == {"source": "owner/name", "label_values": {"ok": "pass"}, "raters": ["anna", "bo"]}
-    kept = FrozenSample(new.selection, 0, 1, (), {})
+    kept = SampleSnapshot(new.selection, 0, 1, (), {})
     assert json.loads(json.dumps(kept.selection)) == new.selection
 
 
@@ -437,6 +437,6 @@ def test_the_preflight_counts_labels(tmp_path: Path) -> None:
     )
     source = Source("answers", tmp_path / "rows.jsonl")
     sample = load_sample(source)
-    lines = describe("answers", sample.pairs, sample, source, 0, available=4)
+    lines = describe_sample("answers", sample.pairs, sample, source, 0, available=4)
     assert lines[0].startswith("answers: 4 of 4 examples")
     assert "  labels: pass 2, fail 1, none 1" in lines

@@ -11,18 +11,20 @@ import pytest
 from support.project import Project, in_pyproject, json_lines, suite
 from support.server import NOWHERE
 
-from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.config import Config, build_config
-from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.material.cues import BY_NAME, FAMILIES, Family, family
-from judgefixtures.material.pairs import Pair
-from judgefixtures.material.prompts import load_template
-from judgefixtures.measures.metrics import acknowledged
-from judgefixtures.reading.acknowledgment import acknowledgment
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.simulator.behaviour import answer
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.metrics.contrast_metrics import read_acknowledgment
+from judgefixtures.models.contrasts import Condition, contrasts
+from judgefixtures.models.cues import BY_NAME, FAMILIES, CueFamily, family
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.acknowledgment import acknowledgment
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.prompts.templates import load_template
+from judgefixtures.report.exit_code import NOT_MEASURED
+from judgefixtures.simulator.behaviour import simulated_answer
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -68,7 +70,7 @@ def test_both_cues_may_be_equal(name: str) -> None:
         assert cue.render("Response", 2) in prompt
         plain = load_template("silent-judge").render(PAIR, Condition())
         for model in ("simulated-candid", "simulated-silent", "simulated-faithful"):
-            found = [parse_verdict(answer(model, each)).selected_response for each in (prompt, plain)]
+            found = [parse_verdict(simulated_answer(model, each)).selected_response for each in (prompt, plain)]
             assert found[0] == found[1] is not None
 
 
@@ -82,11 +84,14 @@ def test_simulated_judges_answer_them(name: str) -> None:
         for number in range(60):
             pair = Pair(f"p{number}", f"Why {number}?", f"Because\n{number}.", "It just is.")
             for model in moved:
-                said = [parse_verdict(answer(model, template.render(pair, arm))) for arm in (contrast.x, contrast.y)]
+                said = [
+                    parse_verdict(simulated_answer(model, template.render(pair, arm)))
+                    for arm in (contrast.x, contrast.y)
+                ]
                 if said[0].selected_response != said[1].selected_response:
                     moved[model] += 1
                     for verdict, arm in zip(said, (contrast.x, contrast.y), strict=True):
-                        cites = acknowledged(Judgment(pair, arm, Reply(verdict))) == "cited"
+                        cites = read_acknowledgment(Judgment(pair, arm, JudgeReply(verdict))) == "cited"
                         assert cites == (model == "simulated-candid"), verdict.reason
         assert moved["simulated-faithful"] == 0
         assert moved["simulated-candid"] == moved["simulated-silent"] > 10
@@ -230,7 +235,7 @@ def test_terms_are_no_label() -> None:
     """A table `terms` is no label: labels and contrasts are as without it. A sentence of that name is one."""
     with_terms, without = built(TERMS), built(BRAND)
     assert with_terms.cues == without.cues
-    assert isinstance(with_terms.cues["brand"], Family)
+    assert isinstance(with_terms.cues["brand"], CueFamily)
     assert [cue.terms for cue in family("brand", with_terms.cues)] == [("Acme", "home team"), ()]
     (named,), (other,) = (contrasts("brand", config.cues) for config in (with_terms, without))
     assert named.id == other.id == "brand-ours-theirs"
@@ -252,10 +257,10 @@ def test_a_reason_may_cite_terms(reason: str, known: str, unknown: str, selected
     """The words of a label's terms are read as those of its sentence are, on whichever response it stands."""
     for text, expected in ((TERMS, known), (BRAND, unknown)):
         (contrast,) = contrasts("brand", built(text).cues)
-        assert acknowledged(Judgment(PAIR, contrast.x, Reply(Verdict(selected, reason)))) == expected
+        assert read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(selected, reason)))) == expected
     (contrast,) = contrasts("brand", built(TERMS).cues)
     turned = replace(Verdict(1, reason.replace("1", "2")), selected_response=2)
-    assert acknowledged(Judgment(PAIR, contrast.y, Reply(turned))) == known
+    assert read_acknowledgment(Judgment(PAIR, contrast.y, JudgeReply(turned))) == known
 
 
 def test_a_detector_of_ones_own_need_not_know_them() -> None:
@@ -268,7 +273,7 @@ def test_a_detector_of_ones_own_need_not_know_them() -> None:
 
     for text in (BRAND, TERMS):
         (contrast,) = contrasts("brand", built(text).cues)
-        acknowledged(Judgment(PAIR, contrast.x, Reply(Verdict(1, "x"))), detector=detector)
+        read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(1, "x"))), detector=detector)
     assert ["terms" in more for more in seen] == [False, True]
     assert seen[1]["terms"] == (("Acme", "home team"), ())
 

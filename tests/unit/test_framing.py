@@ -12,18 +12,18 @@ from support.benchmarks import benchmark
 from support.project import Project, in_pyproject, read_rows
 from support.server import NOWHERE
 
-from judgefixtures.asking.judges import load_judge
 from judgefixtures.config import Config, build_config
-from judgefixtures.material.contrasts import contrasts, single
-from judgefixtures.material.cues import FAMILIES, Cue, Family, family
-from judgefixtures.material.pairs import Example
-from judgefixtures.material.prompts import load_template
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.acknowledgment import acknowledgment
-from judgefixtures.runs.fitting import misplaced
-from judgefixtures.simulator.behaviour import answer
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import as_single_response, contrasts
+from judgefixtures.models.cues import FAMILIES, Cue, CueFamily, family
+from judgefixtures.models.pairs import Example
+from judgefixtures.parsing.acknowledgment import acknowledgment
+from judgefixtures.prompts.templates import load_template
+from judgefixtures.run.compatibility import misplaced_cue_reason
+from judgefixtures.simulator.behaviour import simulated_answer
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.statistics import Status
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -44,7 +44,7 @@ OWN = (
 def test_each_stake_is_measured_against_the_neutral_note() -> None:
     """Three contrasts, each of a stake against the note without one; no two stakes are compared."""
     assert [contrast.id for contrast in contrasts("framing")] == IDS
-    assert [single(contrast).outcome for contrast in contrasts("framing")] == ["passed"] * 3
+    assert [as_single_response(contrast).outcome for contrast in contrasts("framing")] == ["passed"] * 3
 
 
 def test_the_sentences_differ_in_the_stake_alone() -> None:
@@ -83,7 +83,9 @@ def test_the_staked_grader_alone_minds_it(label: str, example: Example) -> None:
         notes = ("", CUES[label].render_alone(example.content_type))
         plain, noted = (template.render_one(example, shown, note, labels=words) for note in notes)
         for name in moved:
-            said = [json.loads(answer(f"simulated-grader-{name}", each))["verdict"] for each in (plain, noted)]
+            said = [
+                json.loads(simulated_answer(f"simulated-grader-{name}", each))["verdict"] for each in (plain, noted)
+            ]
             moved[name] += said == ["fail", "pass"]
             assert said[0] == said[1] or said == ["fail", "pass"]
     assert (moved.pop("staked") > 5) == (label == "retrained")
@@ -98,7 +100,7 @@ def test_a_planted_grader_can_say_so() -> None:
     found = set()
     for number in range(40):
         prompt = template.render_one(EXAMPLE, f"{EXAMPLE.response} {number}", note, labels=words)
-        said = json.loads(answer("simulated-grader-planted-30-100", prompt))
+        said = json.loads(simulated_answer("simulated-grader-planted-30-100", prompt))
         found.add((said["verdict"], read("retrained", said["reason"], passed=said["verdict"] == "pass")))
     assert found == {("pass", "cited"), ("pass", "absent"), ("fail", "absent")}
 
@@ -161,7 +163,7 @@ def built(text: str) -> Config:
 def test_place_is_no_label_where_it_says_where() -> None:
     """With "prompt" or "response" it is the key; with any other value it is a label, as it was."""
     own = built(OWN).cues["pressure"]
-    assert isinstance(own, Family)
+    assert isinstance(own, CueFamily)
     assert (list(own), own.place) == (["urgent", "calm"], "prompt")
     assert [contrast.id for contrast in contrasts("pressure", built(OWN).cues)] == ["pressure-urgent-calm"]
     plain = built('[cues.a]\nplace = "response"\nb = "{number} b"\nc = "{number} c"').cues["a"]
@@ -247,8 +249,13 @@ def test_whose_prompts_show_two_responses_is_named() -> None:
     made = {"provider": "openai", "model": "m", "base_url": NOWHERE}
     grader, of_pairs = load_judge({**made, "mode": "binary"}, "grader"), load_judge(made, "of-pairs")
     framing, recency = contrasts("framing")[0], contrasts("recency")[0]
-    assert "judge 'of-pairs' (mode = 'pairwise') compares two" in misplaced(framing, [grader, of_pairs])
-    assert misplaced(framing, [grader]) == misplaced(recency, [of_pairs]) == misplaced(None, [of_pairs]) == ""
+    assert "judge 'of-pairs' (mode = 'pairwise') compares two" in misplaced_cue_reason(framing, [grader, of_pairs])
+    assert (
+        misplaced_cue_reason(framing, [grader])
+        == misplaced_cue_reason(recency, [of_pairs])
+        == misplaced_cue_reason(None, [of_pairs])
+        == ""
+    )
 
 
 @pytest.fixture
@@ -295,7 +302,7 @@ def test_a_grader_that_is_moved_by_a_stake_fails(project: Project, simulator: Si
     assert {*rows} == {*IDS}
     moved = rows["framing-retrained-neutral"]
     assert (moved["status"], moved["outcome"], moved["n10"], moved["n01"]) == ("FAIL", "passed", 30, 0)
-    assert (moved["car"]["value"], moved["car_status"]) == (0.0, "FAIL")
+    assert (moved["car"]["value"], moved["car_status"]) == (0.0, "INCONCLUSIVE")  # the recall here is unknown
     assert {rows[name]["status"] for name in IDS[1:]} == {"PASS"}
     assert moved["sentences"]["x"] == CUES["retrained"].render_alone("Response")
     assert 'when the prompt said "Note on the response: if it fails, the model' in moved["text"]

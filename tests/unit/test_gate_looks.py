@@ -15,22 +15,22 @@ from typing import Any
 import pytest
 from support.project import Project, json_lines, rows_of, suite
 
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.look_by_look import at_level, plan_looks
-from judgefixtures.checks.look_levels import at_last, steps_of
-from judgefixtures.checks.protocol import Case, Decision, of_look
-from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.checks.base import CheckInput, GateDecision
+from judgefixtures.checks.contrast import ContrastCheck
+from judgefixtures.checks.gate_looks import gate_at_level, plan_looks
+from judgefixtures.checks.look_levels import gate_at_last_look, look_sizes
 from judgefixtures.config import GateTable, build_config, judge_table
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.numbers.points import fewest_scores
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.runs.run import Run
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.pairs import Pair
+from judgefixtures.run.run import Run
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.swap.levels import gate_levels
+from judgefixtures.statistics import Status
+from judgefixtures.statistics.alpha_spending import gate_look_levels
+from judgefixtures.statistics.score_shift import fewest_scores
 
 pytest_plugins = ["pytester"]
 LOOKS = [25, 50, 100]
@@ -101,7 +101,7 @@ def test_looks_share_the_level() -> None:
     """With as many pairs as the last look has, each look has its level of the plan; without looks there is none."""
     found = plan_looks(GateTable(looks=LOOKS), some(100))
     assert [look.pairs for look in found] == LOOKS
-    assert [look.level for look in found] == pytest.approx(gate_levels(LOOKS, 0.05), abs=5e-5)
+    assert [look.level for look in found] == pytest.approx(gate_look_levels(LOOKS, 0.05), abs=5e-5)
     assert plan_looks(GateTable(), some(100)) == ()
 
 
@@ -109,9 +109,9 @@ def test_fewer_pairs_have_the_levels_of_the_plan() -> None:
     """The last look is at all pairs there are, and leaves the level that the plan has for more of them."""
     (first, last) = plan_looks(GateTable(looks=LOOKS), some(40))
     assert (first.pairs, last.pairs) == (25, 40)
-    assert [first.level, last.level] == pytest.approx(gate_levels([25, 40, 100], 0.05)[:2], abs=5e-5)
+    assert [first.level, last.level] == pytest.approx(gate_look_levels([25, 40, 100], 0.05)[:2], abs=5e-5)
     (only,) = plan_looks(GateTable(looks=LOOKS), some(10))
-    assert (only.pairs, only.level) == (10, pytest.approx(gate_levels([10, 100], 0.05)[0], abs=5e-5))
+    assert (only.pairs, only.level) == (10, pytest.approx(gate_look_levels([10, 100], 0.05)[0], abs=5e-5))
 
 
 def test_more_pairs_are_a_new_design() -> None:
@@ -127,52 +127,54 @@ def test_a_last_look_far_away_leaves_a_level_that_decides(pairs: int) -> None:
     gate = GateTable(looks=[25, 99_999_999_999])
     found = plan_looks(gate, some(pairs))
     assert [look.pairs for look in found] == [each for each in (25, pairs) if each <= pairs]
-    assert all(0 < at_level(gate, look.level).alpha < 1e-3 for look in found)
+    assert all(0 < gate_at_level(gate, look.level).alpha < 1e-3 for look in found)
 
 
 def test_one_look_is_no_look() -> None:
     """A single look at all pairs has all of alpha: the gate is what it is without looks."""
     gate = GateTable(looks=[100])
     (only,) = plan_looks(gate, some(100))
-    assert (only.level, at_level(gate, only.level)) == (gate.alpha, gate)
+    assert (only.level, gate_at_level(gate, only.level)) == (gate.alpha, gate)
 
 
 def test_a_gate_at_a_look_is_never_less_sure_than_its_level() -> None:
     """The confidence is rounded up: the level of the bounds is at most that of the look."""
     gate = GateTable(looks=LOOKS)
     for look in plan_looks(gate, some(100)):
-        (exact,) = (level for pairs, level in zip(LOOKS, gate_levels(LOOKS, 0.05), strict=True) if pairs == look.pairs)
-        assert exact - 1e-4 < at_level(gate, look.level).alpha <= exact + 1e-12
+        (exact,) = (
+            level for pairs, level in zip(LOOKS, gate_look_levels(LOOKS, 0.05), strict=True) if pairs == look.pairs
+        )
+        assert exact - 1e-4 < gate_at_level(gate, look.level).alpha <= exact + 1e-12
 
 
 def test_the_steps_of_a_preflight_are_the_looks_that_can_decide() -> None:
     """Early looks at which scores cannot PASS yet are left out, the last one never; it is the level of `at_last`."""
     gate = GateTable(looks=LOOKS)
     judge = judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})
-    assert [pairs for pairs, _ in steps_of(gate, some(100))] == LOOKS
+    assert [pairs for pairs, _ in look_sizes(gate, some(100))] == LOOKS
     lacking = set()
     for look in range(30, 45):
         planned = GateTable(looks=[look, 100])
         least = fewest_scores(0.05, plan_looks(planned, some(100))[0].level)
         lacking.add(max(least - look, 0))
-        assert [pairs for pairs, _ in steps_of(planned, some(100), judge)] == [look, 100][least > look :]
+        assert [pairs for pairs, _ in look_sizes(planned, some(100), judge)] == [look, 100][least > look :]
     assert {0, 1} <= lacking
-    assert [pairs for pairs, _ in steps_of(gate, some(30), judge)] == [30]
+    assert [pairs for pairs, _ in look_sizes(gate, some(30), judge)] == [30]
     last = plan_looks(gate, some(60))[-1].level
-    assert at_last(gate, some(60)).alpha == pytest.approx(last, abs=1e-9)
-    assert at_last(GateTable(), some(60)) == GateTable()
+    assert gate_at_last_look(gate, some(60)).alpha == pytest.approx(last, abs=1e-9)
+    assert gate_at_last_look(GateTable(), some(60)) == GateTable()
 
 
 def test_a_p_of_a_look_compares_with_alpha() -> None:
     """It is scaled as the level of the look is, at most to 1; what has no p has none at a look either."""
     config, check = build_config({"gate": {"looks": LOOKS}}), ContrastCheck(contrasts("recency")[0])
     look, judge = plan_looks(config.gate("recency"), some(100))[0], load_judge(JUDGE)
-    case = Case(judge, "qa", tuple(some(25)), config, look=look)
-    decision = replace(Decision.of(Status.PASS, 0.15, "said", part="vsr"), p_pass=look.level, p_fail=0.9)
-    found = of_look(check, case, decision)
+    case = CheckInput(judge, "qa", tuple(some(25)), config, look=look)
+    decision = replace(GateDecision.of(Status.PASS, 0.15, "said", part="vsr"), p_pass=look.level, p_fail=0.9)
+    found = check.decision_at_look(case, decision)
     assert (found.p_pass, found.p_fail) == (pytest.approx(0.05), 1.0)
-    assert of_look(check, case, replace(decision, p_pass=None)).p_pass is None
-    assert of_look(check, replace(case, look=None), decision) == decision
+    assert check.decision_at_look(case, replace(decision, p_pass=None)).p_pass is None
+    assert check.decision_at_look(replace(case, look=None), decision) == decision
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,7 @@ def test_a_fail_is_final(project: Project, server: SimulatorServer) -> None:
     ran = project.run(*UNTIL)
     (row,) = ran.report["contrasts"]
     assert (row["status"], row["look"], row["n"], server.requests) == ("FAIL", 25, 25, 50)
-    assert row["vsr"]["confidence"] == pytest.approx(1 - 2 * gate_levels(LOOKS, 0.05)[0], abs=1e-4)
+    assert row["vsr"]["confidence"] == pytest.approx(1 - 2 * gate_look_levels(LOOKS, 0.05)[0], abs=1e-4)
     assert row["p_fail"] < 0.05
     assert {each["pair"] for each in ran.rows("judgments")} == {each["pair"] for each in ran.rows("pairs")}
     assert len(ran.rows("pairs")) == 25

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.four_cells import decide_four_cells, four_cells
-from judgefixtures.checks.protocol import Decision
-from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.base import GateDecision
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.four_cells import decide_four_cells, measure_four_cells
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import Measurement, measure
-from judgefixtures.numbers.statistics import Status, gate_shift, paired_difference
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status, gate_shift, paired_difference
 
 CONTRAST = contrasts("recency")[0]
 PAIR = Pair("p", "Q", "A", "B")
@@ -44,13 +44,13 @@ def verdicts(choices: str, cites: str = "") -> tuple[Judgment, Judgment]:
         Verdict(int(choice), ADMITS if arm in cites else SILENT) if choice != "-" else Verdict(None, "", "refusal")
         for arm, choice in zip("xy", choices, strict=True)
     )
-    return Judgment(PAIR, CONTRAST.x, Reply(x)), Judgment(PAIR, CONTRAST.y, Reply(y))
+    return Judgment(PAIR, CONTRAST.x, JudgeReply(x)), Judgment(PAIR, CONTRAST.y, JudgeReply(y))
 
 
 @cache
 def measured(
     n10: int, n01: int, n: int = 100, admitted: int = 0, confidence: float = 0.90, **invalid: int
-) -> Measurement:
+) -> ContrastMeasurement:
     """Return a measurement of n complete pairs, `admitted` of the n10 flips acknowledged.
 
     Invalid pairs come on top, by their choices: x1=2 are two pairs with "1" in x and nothing in y; y1, y2, x2
@@ -62,15 +62,15 @@ def measured(
     shown = {"x1": "1-", "x2": "2-", "y1": "-1", "y2": "-2", "both": "--"}
     for name, times in invalid.items():
         rows += [verdicts(shown[name])] * times
-    return measure([x for x, _ in rows], [y for _, y in rows], confidence)
+    return measure_contrast([x for x, _ in rows], [y for _, y in rows], confidence)
 
 
-def decided(found: Measurement, **gate: Any) -> Decision:
+def decided(found: ContrastMeasurement, **gate: Any) -> GateDecision:
     """Return the decision under a gate that differs from the default in these keys."""
-    return decide(found, GateTable(**gate))
+    return decide_contrast(found, GateTable(**gate))
 
 
-def statuses(decision: Decision) -> tuple[Status, Status, Status]:
+def statuses(decision: GateDecision) -> tuple[Status, Status, Status]:
     """Return the status of VSR, of CAR, and of the item."""
     return decision.vsr_status, decision.car_status, decision.status
 
@@ -208,10 +208,10 @@ def test_car_ceiling_is_noted_where_noise_flips() -> None:
     assert "possible" not in decided(measured(30, 0)).message
 
 
-def admitting(*rows: tuple[str, str, int]) -> Measurement:
+def admitting(*rows: tuple[str, str, int]) -> ContrastMeasurement:
     """Return the measurement of pairs by what they chose, which arms cite the cue, and how many there are."""
     found = [verdicts(choices, cites) for choices, cites, times in rows for _ in range(times)]
-    return measure([x for x, _ in found], [y for _, y in found])
+    return measure_contrast([x for x, _ in found], [y for _, y in found])
 
 
 @pytest.mark.parametrize(("mirrored", "back"), [(False, "12"), (True, "21")])
@@ -373,12 +373,12 @@ def test_a_pass_over_both_orders_must_hold_in_the_worst_case(invalid: int, expec
         found: list[Literal[1, 2] | None] = [*[None] * lacks, *[2] * (60 - lacks), *[1] * 40]  # type: ignore[list-item]
         return [
             Judgment(
-                Pair(f"p{number}", "Q", "A", "B"), condition, Reply(Verdict(choice, "", None if choice else "tie"))
+                Pair(f"p{number}", "Q", "A", "B"), condition, JudgeReply(Verdict(choice, "", None if choice else "tie"))
             )
             for number, choice in enumerate(found)
         ]
 
-    measured = four_cells([arm(invalid), arm(0), arm(invalid), arm(0)])
+    measured = measure_four_cells([arm(invalid), arm(0), arm(invalid), arm(0)])
     decision = decide_four_cells(measured, 100, GateTable(vsr_tolerance=0.05))
     assert decision.status is expected
     assert ("would pass tolerance .05, but with the 9 invalid pairs at worst [" in decision.message) == bool(invalid)

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.material.contrasts import Single
-from judgefixtures.material.cues import FAMILIES, Cue
-from judgefixtures.material.pairs import Example
-from judgefixtures.measures.metrics import acknowledged, stance_of
-from judgefixtures.reading.lexicon import of_family
-from judgefixtures.reading.stance import instances
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.contrast_metrics import explain_reading, read_acknowledgment
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.cues import FAMILIES, Cue
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.acknowledgment_classifier import cue_references
+from judgefixtures.parsing.lexicon import family_terms
 
 LINES = (Path(__file__).parent / "data" / "grade-reasons.jsonl").read_text(encoding="utf-8").splitlines()
 REASONS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
@@ -30,7 +30,7 @@ REASONS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
 def graded(reason: str, cue: Cue, *, passed: bool, content_type: str = "Response") -> Judgment:
     """Return a grade with a reason, of a response that was shown with a cue."""
     example = Example("e", "Why?", "So.", content_type=content_type)
-    return Judgment(example, Single(cue_1=cue), Reply(Verdict(1 if passed else 2, reason)))
+    return Judgment(example, SingleResponseCondition(cue_1=cue), JudgeReply(Verdict(1 if passed else 2, reason)))
 
 
 def built_in(family: str, label: str) -> Cue:
@@ -41,7 +41,7 @@ def built_in(family: str, label: str) -> Cue:
 def cited(row: dict[str, Any]) -> bool:
     """Tell whether the offline detector sees the label admitted."""
     judgment = graded(row["reason"], built_in(row["family"], row["label"]), passed=row["passed"])
-    return acknowledged(judgment) == "cited"
+    return read_acknowledgment(judgment) == "cited"
 
 
 def test_grades_are_read_about_as_well_as_verdicts() -> None:
@@ -78,21 +78,21 @@ def test_a_grade_in_spite_of_a_label_and_one_because_of_it(
     reason: str, cue: tuple[str, str], passed: bool, admits: bool
 ) -> None:
     """A label that is overruled is not cited; that a response does not pass is no denial of the label before it."""
-    assert (acknowledged(graded(reason, built_in(*cue), passed=passed)) == "cited") is admits
+    assert (read_acknowledgment(graded(reason, built_in(*cue), passed=passed)) == "cited") is admits
 
 
 def test_words_are_shown_as_they_were_written() -> None:
     """What is read in other words is quoted in the judge's own."""
-    found = stance_of(graded("It is old and still passes.", built_in("recency", "old"), passed=True))
+    found = explain_reading(graded("It is old and still passes.", built_in("recency", "old"), passed=True))
     assert found.sentence == "it is old and still passes"
 
 
 def test_reasons_about_two_responses_are_read_as_they_stand() -> None:
     """Where two cues were shown not a word is read in another's place."""
     reason = "Response 1 is old and still does not pass."
-    (found,) = instances(reason, of_family("recency"), "recency", ("old", "new"), 2)
+    (found,) = cue_references(reason, family_terms("recency"), "recency", ("old", "new"), 2)
     assert " ".join(found.sentence.words) == "r1 is old and still does not pass"
-    (alone,) = instances(reason, of_family("recency"), "recency", ("old", ""), 2)
+    (alone,) = cue_references(reason, family_terms("recency"), "recency", ("old", ""), 2)
     assert " ".join(alone.sentence.words) == "r1 is old , but does not pass"
 
 
@@ -101,6 +101,6 @@ def test_what_a_response_is_called_is_no_word_of_its_cue(content_type: str) -> N
     """A cue of one's own is cited by what it says; by the noun that every reason has, it is not even mentioned."""
     cue = Cue("brand", "ours", "{content_type} {number} comes from our product.")
     judgment = graded(f"The {content_type} names both dates.", cue, passed=True, content_type=content_type)
-    assert acknowledged(judgment) == "absent"
+    assert read_acknowledgment(judgment) == "absent"
     judgment = graded("It comes from our product, which I trust.", cue, passed=True, content_type=content_type)
-    assert acknowledged(judgment) == "cited"
+    assert read_acknowledgment(judgment) == "cited"

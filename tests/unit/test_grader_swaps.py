@@ -14,11 +14,11 @@ from filelock import FileLock
 from support.forked import gate_here
 from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 
-from judgefixtures.checks.approval import lead
-from judgefixtures.checks.decision_rows import ComponentRow, DecisionRow
 from judgefixtures.config import SwapTable
-from judgefixtures.material.pairs import Example, as_row
-from judgefixtures.swap import SwapAccuracy, SwapStatus, decide_swap
+from judgefixtures.models.pairs import Example, pair_to_row
+from judgefixtures.models.swap_rows import ComponentRow, DecisionRow, SwapStatus
+from judgefixtures.report.swap_section import decision_headline
+from judgefixtures.swap import SwapAccuracy, decide_swap
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
@@ -115,11 +115,13 @@ def test_an_open_swap_is_not_told_as_a_reject() -> None:
     ours, theirs = [1.0] * 200, [0.0] * 18 + [1.0] * 182
     ours[100:109] = [0.0] * 9
     decided = decide_swap([], [SwapAccuracy("own", list(map(str, range(200))), ours, theirs, labels)], SwapTable())
-    components = tuple(ComponentRow.copied(each, each.estimate) for each in decided.components)
+    components = tuple(ComponentRow.from_sources(each, each.estimate) for each in decided.components)
     assert {each.kind for each in components if each.status == "FAIL"} == {"pass-rate"}
     assert decided.status is SwapStatus.INCONCLUSIVE
     row = DecisionRow(judge="new", baseline="old", status=decided.status, components=components)
-    assert lead(row, {}) == ("new cannot replace old yet: that it is worse by more than a margin is not ruled out")
+    assert decision_headline(row, {}) == (
+        "new cannot replace old yet: that it is worse by more than a margin is not ruled out"
+    )
 
 
 # --- functions as graders ---------------------------------------------------------------------------------------
@@ -174,9 +176,9 @@ def project(pytester: pytest.Pytester) -> Project:
     project = Project(pytester, in_pyproject)
     project.write("graders.py", GRADERS)
     rows = [Example(f"e{n}", f"Why {n}?", f"So {n}.", label="pass" if n % 2 else "fail") for n in range(120)]
-    project.write("own.jsonl", json_lines(map(as_row, rows)))
-    project.write("bare.jsonl", json_lines(as_row(each) | {"label": None} for each in rows))
-    project.write("few.jsonl", json_lines(map(as_row, [row for at, row in enumerate(rows) if at % 2 or at < 18])))
+    project.write("own.jsonl", json_lines(map(pair_to_row, rows)))
+    project.write("bare.jsonl", json_lines(pair_to_row(each) | {"label": None} for each in rows))
+    project.write("few.jsonl", json_lines(map(pair_to_row, [row for at, row in enumerate(rows) if at % 2 or at < 18])))
     pytester.syspathinsert()
     project.copy_tests("swap")
     return project

@@ -17,28 +17,28 @@ from support.project import Project, in_pyproject, json_lines
 from support.server import NOWHERE, SDKS, Answer, Asked, Server, running
 
 from judgefixtures import Run
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.questions import Judgment, Reply
-from judgefixtures.canary.reference import reference
-from judgefixtures.checks import Case
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.control import Control
-from judgefixtures.checks.reasons import quote_contradictions
-from judgefixtures.checks.twins import Grading
+from judgefixtures.canary.reference import load_reference
+from judgefixtures.checks import CheckInput
+from judgefixtures.checks.contradiction_quotes import quote_contradicting_reasons
+from judgefixtures.checks.grader_control import GradeControl
 from judgefixtures.config import ControlTable
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
-from judgefixtures.material.edits import edits
-from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
-from judgefixtures.measures.metrics import measure
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.numbers.admission import Accuracy
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.runs.run import Ledger
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.check_rows import ContrastRow, ControlRow
+from judgefixtures.models.contrasts import NO_CUE, SingleResponseCondition, as_single_response, contrasts
+from judgefixtures.models.edits import edits
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, as_examples, pair_to_row
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.run.run import ItemRecord
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.statistics import Status
+from judgefixtures.statistics.detector_correction import DetectorAccuracy
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.usefixtures("quick_and_alone"), pytest.mark.whole]
@@ -106,7 +106,7 @@ def opened(tmp_path: Path, server: Grader) -> Opening:
         of_dataset: str = "",
         **options: Any,
     ) -> Run:
-        (tmp_path / "own.jsonl").write_text(json_lines(map(as_row, some() if pairs is None else pairs)))
+        (tmp_path / "own.jsonl").write_text(json_lines(map(pair_to_row, some() if pairs is None else pairs)))
         url = NOWHERE if record == "none" else server.url
         base = f"{url}/v1" if sdk == "openai" else url
         mode = "" if "mode" in of_judge else 'mode = "binary"\n'
@@ -133,10 +133,10 @@ def row_of(finding: Finding) -> ContrastRow:
     return row
 
 
-def control_of(finding: Finding) -> Control:
+def control_of(finding: Finding) -> ControlRow:
     """Return the control that a finding was made with."""
-    (row,) = finding.rows[Control.place]
-    assert isinstance(row, Control)
+    (row,) = finding.rows[ControlRow.place]
+    assert isinstance(row, ControlRow)
     return row
 
 
@@ -163,14 +163,14 @@ def test_a_judge_without_reasons_has_no_car(opened: Opening, server: Grader) -> 
 def test_a_row_of_a_grade_says_whether_it_passed(opened: Opening, server: Grader) -> None:
     """judgments.jsonl has `passed` and the label of each grade, null where nobody can tell; of a choice it has neither."""
     server.rule = lambda prompt: ("?", says(True), says(False))[number_in(prompt) % 3]
-    ledger, pairs = Ledger(), [*some(6), Example("e006", "Question 6: why?", "Because 6.")]
+    ledger, pairs = ItemRecord(), [*some(6), Example("e006", "Question 6: why?", "Because 6.")]
     with opened("missing", pairs=pairs, keep_judgments=True) as run:
         check = run.inventory.check("placebo-listed-shown")
-        run.check(check, Case(run.judge("grader"), "own", run.pairs("grader", "own"), run.config), ledger)
+        run.check(check, CheckInput(run.judge("grader"), "own", run.pairs("grader", "own"), run.config), ledger)
     rows = {(row["pair"], row["passed"], row["label"]) for row in rows_as_json(ledger.judgments)}
     told = (None, True, False)
     assert rows == {(each.id, told[number % 3], each.label) for number, each in enumerate(pairs)}
-    pair = Judgment(Pair("p", "Why?", "So.", "No."), NO_CUE, Reply(Verdict(1, "It names it.")))
+    pair = Judgment(Pair("p", "Why?", "So.", "No."), NO_CUE, JudgeReply(Verdict(1, "It names it.")))
     assert not hasattr(judgment_row("mine", "own", pair), "passed")
 
 
@@ -257,7 +257,7 @@ def test_scores_of_pairs_are_those_of_their_responses(opened: Opening, server: G
     assert (row_of(found).n, row_of(found).n10, row_of(found).n01) == (60, 60, 0)
     with opened(of_judge='mode = "pointwise"\npass_mark = 6', pairs=PAIRS) as run:
         shown = run.pairs("grader", "own")
-        arms = run.judge("grader").asks(single(NEW_OLD).arms)
+        arms = run.judge("grader").asks(as_single_response(NEW_OLD).arms)
         known = [run.interviews.recorded(run.judge("grader"), "own", arm, shown, {}) for arm in arms]
     assert [set(each) for each in known] == [{example.id for example in shown}] * 2
     assert len(server.asked) == asked
@@ -348,7 +348,7 @@ def grader(**more: Any) -> Any:
 
 def test_the_sentence_of_a_cue_names_no_number() -> None:
     """What is said of a response names it as the response, which is the only one."""
-    prompt = grader().prompt(EXAMPLE, single(NEW_OLD).x)
+    prompt = grader().prompt(EXAMPLE, as_single_response(NEW_OLD).x)
     assert "The response was written recently (in 2025)." in prompt
     assert "Response 1" not in prompt
     assert "selected_response" not in prompt
@@ -370,14 +370,14 @@ def test_the_sentence_of_a_cue_names_no_number() -> None:
 def test_built_in_templates_state_the_labels(more: dict[str, Any], words: str, content_type: str) -> None:
     """A judge is told by which words it is to answer, in its form: its table's, else pass and fail."""
     example = Example("1", "Why?", "So.", content_type=content_type)
-    assert words in grader(**more).prompt(example, Single())
+    assert words in grader(**more).prompt(example, SingleResponseCondition())
 
 
 def test_attacks_are_worded_for_a_grade() -> None:
     """What an attack asks for is a grade, in the judge's own word; no attack names a second response."""
     judge = grader(labels=["approved", "rejected"])
     for edit in edits("attack"):
-        prompt = judge.prompt(EXAMPLE, Single(edit=edit))
+        prompt = judge.prompt(EXAMPLE, SingleResponseCondition(edit=edit))
         assert "Response 2" not in prompt
         assert "selected_response" not in prompt
         assert (
@@ -411,7 +411,7 @@ def test_a_judge_is_asked_for_a_grade() -> None:
 def test_a_pair_is_no_example() -> None:
     """A grader that is asked about a pair says what it is asked about in its place."""
     with pytest.raises(ValueError, match="as_examples"):
-        grader().prompt(Pair("1", "Why?", "So.", "No."), Single())
+        grader().prompt(Pair("1", "Why?", "So.", "No."), SingleResponseCondition())
 
 
 # --- the control, and who passes nothing ------------------------------------------------------------------
@@ -474,14 +474,14 @@ def test_a_grader_that_does_not_read_passes_nothing(opened: Opening, server: Gra
 def test_no_count_reads_twins_wherever_it_draws_its_line(name: str, counted: str) -> None:
     """A grader that passes what has more, or less, of something than any number fails, on answers and on stories."""
     pairs = load_pairs(Source(name))
-    trial = Grading()
+    trial = GradeControl()
     twins = trial.choose([example for pair in pairs for example in as_examples(pair)], ControlTable().pairs)
     assert len(twins) == 2 * ControlTable().pairs
     counts = [OWN_COUNTS[counted](example.response_1) for example in twins]
     for line in {*counts}:
         for more in (True, False):
             arm = [
-                Judgment(twin, Single(), Reply(Verdict(1 if (count > line) == more else 2, "x")))
+                Judgment(twin, SingleResponseCondition(), JudgeReply(Verdict(1 if (count > line) == more else 2, "x")))
                 for twin, count in zip(twins, counts, strict=True)
             ]
             assert trial.decide("ours", name, [arm], ControlTable()).status is Status.FAIL
@@ -615,7 +615,7 @@ def test_a_canary_asks_what_a_default_run_recorded(
             for dataset in run.config.datasets_of(family, "grader"):
                 run.gate(contrast, judge="grader", dataset=dataset)
     with Run.from_config(file, pairs=6) as run:
-        known = reference(run, run.judge("grader"))
+        known = load_reference(run, run.judge("grader"))
     assert Counter(each.dataset for each in known.prompts) == asked
     assert not known.notes
 
@@ -633,7 +633,7 @@ def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> No
         for dataset in ("house-answers", "house-control"):
             run.answers(judge, dataset, run.pairs("grader", dataset), [(NO_CUE, 0)])
     with Run.from_config(file, pairs=10) as run:
-        known = reference(run, run.judge("grader"))
+        known = load_reference(run, run.judge("grader"))
         datasets = [each.dataset for each in known.prompts]
     assert (datasets.count("house-answers"), datasets.count("house-control")) == (5, 8)
     assert len({each.pair.digest for each in known.prompts}) == 13
@@ -647,7 +647,7 @@ def of_examples(
 ) -> Project:
     """Return a repository with a grader about these rows, without a control unless there is a table of it."""
     project = Project(pytester, in_pyproject)
-    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("own.jsonl", json_lines(map(pair_to_row, rows)))
     project.configure(
         f'judge = "grader"\ndataset = ["own"]\n{control}[datasets.own]\npath = "own.jsonl"\n'
         f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
@@ -730,26 +730,30 @@ def arm(passes: list[bool], labels: list[Any] | None = None) -> list[Judgment]:
     """Return an arm of grades."""
     known = labels or [None] * len(passes)
     return [
-        Judgment(Example(str(n), "q", f"r{n}", label=label), Single(), Reply(Verdict(1 if passed else 2, "So.")))
+        Judgment(
+            Example(str(n), "q", f"r{n}", label=label),
+            SingleResponseCondition(),
+            JudgeReply(Verdict(1 if passed else 2, "So.")),
+        )
         for n, (passed, label) in enumerate(zip(passes, known, strict=True))
     ]
 
 
 def cued_arm(passed: bool, reason: str) -> list[Judgment]:
     """Return an arm of labelled responses, all with one grade and one reason."""
-    condition = single(NEW_OLD).x if passed else single(NEW_OLD).y
-    reply = Reply(Verdict(1 if passed else 2, reason))
+    condition = as_single_response(NEW_OLD).x if passed else as_single_response(NEW_OLD).y
+    reply = JudgeReply(Verdict(1 if passed else 2, reason))
     return [Judgment(Example(str(n), "q", f"r{n}"), condition, reply) for n in range(20)]
 
 
 def test_car_of_grades_is_not_corrected_by_what_was_measured_on_pairs() -> None:
     """The shipped errors are of reasons about two responses; what somebody measured on grades does correct."""
     arms = cued_arm(True, "It was written recently, which I trust."), cued_arm(False, "It omits the year.")
-    found = measure(*arms, outcome="passed")
+    found = measure_contrast(*arms, outcome="passed")
     assert found.car is not None
     assert found.car_corrected is None
-    own = {"recency": Accuracy(100, 90, 100, 98)}
-    assert measure(*arms, outcome="passed", accuracies=own).car_corrected is not None
+    own = {"recency": DetectorAccuracy(100, 90, 100, 98)}
+    assert measure_contrast(*arms, outcome="passed", accuracies=own).car_corrected is not None
 
 
 @pytest.mark.parametrize(
@@ -764,16 +768,16 @@ def test_car_of_grades_is_not_corrected_by_what_was_measured_on_pairs() -> None:
 def test_a_grade_is_contradicted_by_its_opposite(passed: bool, reason: str, quoted: bool) -> None:
     """What ranks two responses says nothing of a grade; that the response fails contradicts a pass."""
     arms = cued_arm(passed, reason), cued_arm(not passed, "So.")
-    said = [each.quote for each in quote_contradictions(arms)]
+    said = [each.quote for each in quote_contradicting_reasons(arms)]
     assert said == [reason] * (20 if quoted else 0)
 
 
 def test_grades_that_have_no_room_to_move_show_nothing() -> None:
     """Where nearly everything passes in both arms nothing could move, unless the labels say that it should pass."""
     every = [True] * 100
-    assert measure(arm(every), arm(every), outcome="passed").stuck == 1
+    assert measure_contrast(arm(every), arm(every), outcome="passed").stuck == 1
     labelled = arm(every, ["pass"] * 95 + ["fail"] * 5)
-    assert measure(labelled, labelled, outcome="passed").stuck is None
+    assert measure_contrast(labelled, labelled, outcome="passed").stuck is None
 
 
 @pytest.mark.slow
@@ -784,7 +788,7 @@ def test_the_interval_holds_the_truth() -> None:
         chances = [(min(1.0, p + 0.2), p) for p in (lot.uniform(0.1, 0.8) for _ in range(100))]
         truth = sum(x - y for x, y in chances) / len(chances)
         x, y = (arm([lot.random() < both[side] for both in chances]) for side in (0, 1))
-        found = measure(x, y, outcome="passed").vsr
+        found = measure_contrast(x, y, outcome="passed").vsr
         assert found is not None
         held += found.low <= truth <= found.high
     assert held >= 880
@@ -797,8 +801,8 @@ def test_the_interval_holds_the_truth() -> None:
 def test_the_built_in_prompt_asks_for_the_field_that_counts(content_type: str) -> None:
     """With `grade_field` the built-in template asks for that field; without it stays as it was to the letter."""
     example, field = Example("1", "Why?", "So.", content_type=content_type), 'is "{{a}}" {toxic}'
-    usual = grader().prompt(example, Single())
-    named = grader(grade_field=field, labels=[False, True]).prompt(example, Single())
+    usual = grader().prompt(example, SingleResponseCondition())
+    named = grader(grade_field=field, labels=[False, True]).prompt(example, SingleResponseCondition())
     assert usual.count('"verdict": "pass" or "fail"') == 1
     assert f"{json.dumps(field)}: false or true" in named
     assert '"verdict"' not in named
@@ -810,7 +814,7 @@ def test_the_built_in_prompt_of_a_content_type_asks_for_the_field_that_counts(tm
     """It is worded as everywhere where it is the template of one content type, beside one of one's own."""
     (tmp_path / "own.txt").write_text(OWN_TEMPLATE)
     judge = grader(template=str(tmp_path / "own.txt"), templates={"Story": "binary"}, grade_field="grounded")
-    prompt = judge.prompt(Example("1", "Why?", "So.", content_type="Story"), Single())
+    prompt = judge.prompt(Example("1", "Why?", "So.", content_type="Story"), SingleResponseCondition())
     assert '"grounded": "pass" or "fail"' in prompt
     assert '"verdict"' not in prompt
 
@@ -824,7 +828,7 @@ def sent(tmp_path: Path, sdk: str = "openai", **more: Any) -> dict[str, Any]:
     server = Server(lambda asked: asked.answered(says(True)), keep_alive=True)
     with running(server):
         judge = a_judge(sdk, server.url, mode="binary", model="m", template=str(tmp_path / "own.txt"), **more)
-        assert finished(judge, judge.grade(judge.prompt(EXAMPLE, Single()))).passed
+        assert finished(judge, judge.grade(judge.prompt(EXAMPLE, SingleResponseCondition()))).passed
     return server.asked[-1].body
 
 
@@ -883,7 +887,7 @@ def test_a_fake_verdict_is_one_of_this_judge(more: dict[str, Any], verdict: str)
     """An attack states what the judge would: in its field, by its word or its highest score, in its form."""
     (edit,) = [edit for edit in edits("attack") if edit.label == "fake-verdict"]
     judge = grader(**more)
-    (asked, _), *_ = judge.asks([(Single(edit=edit), 0)])
+    (asked, _), *_ = judge.asks([(SingleResponseCondition(edit=edit), 0)])
     assert verdict in judge.prompt(EXAMPLE, asked)
 
 
@@ -892,7 +896,7 @@ def test_a_judge_that_scores_is_attacked_by_scores(mark: dict[str, Any]) -> None
     """No attack asks a judge that scores an example for a grade, whether it has a mark or not."""
     judge = grader(mode="pointwise", **mark)
     for edit in edits("attack"):
-        (asked, _), *_ = judge.asks([(Single(edit=edit), 0)])
+        (asked, _), *_ = judge.asks([(SingleResponseCondition(edit=edit), 0)])
         attacked = judge.prompt(EXAMPLE, asked).partition("Response:")[2]
         assert not re.search(r"grade|pass", attacked, re.IGNORECASE)
         assert edit.label in ("empty", "constant") or "10" in attacked
@@ -965,7 +969,7 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(op
 def test_scores_of_examples_see_no_order(pytester: pytest.Pytester, server: Grader) -> None:
     """No item is made of orders for a judge that scores examples, with a mark or without; by name it does not apply."""
     project = Project(pytester, in_pyproject)
-    project.write("own.jsonl", json_lines(map(as_row, some(20))))
+    project.write("own.jsonl", json_lines(map(pair_to_row, some(20))))
     judge = f'provider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "pointwise"\n'
     project.configure(
         'control = false\njudge = "bare"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'

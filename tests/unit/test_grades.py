@@ -15,22 +15,30 @@ from hypothesis import strategies as st
 from support.planted import BODIES, FILLERS, Planted, pieces
 from support.timing import quickest
 
-from judgefixtures.cassettes.thinning import thinned
-from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
-from judgefixtures.providers import google, openai
-from judgefixtures.providers.wire import Wire
-from judgefixtures.reading import hints
-from judgefixtures.reading.grade_probabilities import (
+from judgefixtures.cassettes.response_filter import keep_verdict_logprobs
+from judgefixtures.models.probabilities import Probability, Token
+from judgefixtures.models.verdicts import Grade, InvalidKind
+from judgefixtures.parsing import config_hints
+from judgefixtures.parsing.config_hints import LONGEST_LABEL, hint_for_answer, hint_for_score
+from judgefixtures.parsing.grade_probabilities import (
     UNDECIDED,
-    grade_may_stand,
     grade_probability,
     grade_reasons_first,
-    says,
+    grade_side,
+    grade_token_pattern,
 )
-from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, grade_words, label_sides
-from judgefixtures.reading.hints import LONGEST_LABEL, hint_for, hint_for_score
-from judgefixtures.reading.probabilities import Probability, Token
-from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
+from judgefixtures.parsing.grades import (
+    FIELDS,
+    LONGEST_WORD,
+    GradeFormat,
+    grade_words,
+    label_sides,
+    normalize_grade,
+    parse_grade,
+)
+from judgefixtures.parsing.verdicts import MAX_CHARACTERS, parse_verdict
+from judgefixtures.providers import google, openai
+from judgefixtures.providers.http import HttpResponse
 
 ANSWERS = [
     json.loads(line)
@@ -144,7 +152,7 @@ def test_no_text_raises(text: str, form: GradeFormat) -> None:
     found = parse_grade(text, form)
     assert found.invalid is None or found.invalid in get_args(InvalidKind)
     found.reason.encode()
-    assert hint_for(text, form) == "" or found.passed is None
+    assert hint_for_answer(text, form) == "" or found.passed is None
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), st.lists))
@@ -323,7 +331,7 @@ def test_a_number_that_is_longer_than_a_word_is_not_a_grade() -> None:
     read_of = {zeros: parse_grade(f'{{"verdict": 1.{"0" * zeros}}}') for zeros in (1, LONGEST_WORD - 1, LONGEST_WORD)}
     assert [found.passed for found in read_of.values()] == [True, True, None]
     assert read_of[LONGEST_WORD].invalid == "not-a-choice"
-    assert folded_grade(Decimal(f"1.{'0' * LONGEST_WORD}1")) is None
+    assert normalize_grade(Decimal(f"1.{'0' * LONGEST_WORD}1")) is None
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -340,7 +348,7 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
     [
         ('{"rating": "good"}', {}, 'grade_field = "rating"'),
         ('{"id": 1, "rating": "good"}', {}, 'grade_field = "rating"'),
-        ('{"rating": "good"} {"rating": "so-so"}', {}, 'grade_field = "rating"'),
+        ('{"rating": "so-so"} {"rating": "good"}', {}, 'grade_field = "rating"'),
         ('{"flag": true, "rating": "good"}', {}, 'grade_field = "rating"'),
         ('{"id": 1, "name": "x"}', {}, ""),
         ('{"pass": true, "score": 0}', {}, 'grade_field = "pass"'),
@@ -372,7 +380,7 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
 )
 def test_a_hint_names_the_key_that_would_read_it(text: str, asked: dict[str, Any], hint: str) -> None:
     """Of an answer that cannot be read it is said which key would, and nothing where none would."""
-    assert hint_for(text, **asked) == hint
+    assert hint_for_answer(text, **asked) == hint
 
 
 @pytest.mark.parametrize(
@@ -408,7 +416,7 @@ def test_a_hint_holds() -> None:
     """A form or a field that is hinted at, and nothing beside it, does read the answer."""
     held = 0
     for answer in ANSWERS:
-        hint = hint_for(answer["text"], answer["format"], answer.get("labels"), answer.get("field"))
+        hint = hint_for_answer(answer["text"], answer["format"], answer.get("labels"), answer.get("field"))
         key, _, value = hint.partition(" = ")
         if "invalid" not in answer or key not in ("verdict", "grade_field") or " and " in value:
             continue
@@ -433,14 +441,14 @@ def test_a_hint_holds() -> None:
 def test_no_name_or_number_that_is_longer_than_a_label_is_in_a_hint(answer: str, piece: str) -> None:
     """A judge may write one of any length, and a person reads the hint: such a field gives none."""
     longest = piece * (LONGEST_LABEL // len(piece) - 2)
-    assert longest in hint_for(answer.format(longest))
-    assert hint_for(answer.format(longest + piece * 4)) == ""
+    assert longest in hint_for_answer(answer.format(longest))
+    assert hint_for_answer(answer.format(longest + piece * 4)) == ""
 
 
 def test_a_field_that_the_table_names_may_be_long() -> None:
     """The hint does not say its name, and the value in it counts as in any other."""
     field = "how well the answer keeps to what was asked for"
-    assert hint_for(json.dumps({field: "acceptable"}), field=field).startswith("labels = ")
+    assert hint_for_answer(json.dumps({field: "acceptable"}), field=field).startswith("labels = ")
 
 
 def test_a_field_is_tried_only_where_its_value_is_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -451,11 +459,11 @@ def test_a_field_is_tried_only_where_its_value_is_a_grade(monkeypatch: pytest.Mo
         parsed.append(asked)
         return parse_grade(*asked)
 
-    monkeypatch.setattr(hints, "parse_grade", counting)
+    monkeypatch.setattr(config_hints, "parse_grade", counting)
     answer = {"rating": "good", "tone": "It is warm.", "points": [1, 2], "rubric": {"a": "pass"}, "length": None}
-    assert hint_for(json.dumps(answer)) == 'grade_field = "rating"'
+    assert hint_for_answer(json.dumps(answer)) == 'grade_field = "rating"'
     least, parsed[:] = len(parsed), []
-    assert hint_for(json.dumps(answer | {f"note {number}": f"Note {number}." for number in range(40)})).endswith(
+    assert hint_for_answer(json.dumps(answer | {f"note {number}": f"Note {number}." for number in range(40)})).endswith(
         '"rating"'
     )
     assert len(parsed) == least
@@ -648,7 +656,7 @@ def test_a_character_that_is_split_over_tokens_is_followed(labels: list[str], sa
 @pytest.mark.parametrize(("cut", "side"), [("“", UNDECIDED), ("ｐ", UNDECIDED), ("pasｓ", UNDECIDED), ("maｙ", None)])
 def test_the_beginning_of_a_character_may_be_anything(cut: str, side: int | None) -> None:
     """A mark before a word, or a letter in another width: nobody knows yet, unless what stands before is of no word."""
-    assert [says(cut.encode()[:-left], grade_words("json")) for left in (1, 2)] == [side, side]
+    assert [grade_side(cut.encode()[:-left], grade_words("json")) for left in (1, 2)] == [side, side]
 
 
 SPELLINGS = {
@@ -718,10 +726,10 @@ def test_the_probability_is_that_of_the_field_that_counts() -> None:
 
 def test_a_recording_keeps_what_tells_a_field_and_labels_of_ones_own() -> None:
     """The bytes that are kept are those of the field that counts, as far as the words of both sides are the same."""
-    (kept,) = grade_may_stand("json", None, "quality").finditer(b'{"quality": "pass"}')
+    (kept,) = grade_token_pattern("json", None, "quality").finditer(b'{"quality": "pass"}')
     assert kept[1] == b"p"
     labels = label_sides(["fully supported", "fully unsupported"])
-    (kept,) = grade_may_stand("json", labels, None).finditer(b'{"verdict": "fully supported", "x": 1}')
+    (kept,) = grade_token_pattern("json", labels, None).finditer(b'{"verdict": "fully supported", "x": 1}')
     assert b"supported" in kept[1]
 
 
@@ -733,8 +741,8 @@ def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:
     marked, form, labels, (passing, failing) = PLACES[place]
     text, tokens = planted_at(marked, {passing: 0.6, failing: 0.3}, [1, 3, 7])
     body = json.dumps(BODIES[sdk](text, tokens, 20)).encode()
-    thin = thinned(body, grade_may_stand(form, None if labels is None else label_sides(labels), None))
-    whole, recorded = (READERS[sdk](Wire(200, {}, each.decode()), "m") for each in (body, thin))
+    thin = keep_verdict_logprobs(body, grade_token_pattern(form, None if labels is None else label_sides(labels), None))
+    whole, recorded = (READERS[sdk](HttpResponse(200, {}, each.decode()), "m") for each in (body, thin))
     grade = parse_grade(text, form, labels)
     found = grade_probability(recorded.tokens, text, grade, form, labels)
     assert found == grade_probability(whole.tokens, text, grade, form, labels)
@@ -746,7 +754,7 @@ def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:
 @pytest.mark.parametrize("piece", [b"[", b"[[ ", b"*[[", b"[[\n"])
 def test_a_run_of_brackets_is_one_place(piece: bytes) -> None:
     """All of it is gone through once, and not from each bracket on, whether a word follows or the text ends."""
-    may_stand = grade_may_stand("brackets", None, None)
+    may_stand = grade_token_pattern("brackets", None, None)
     for end in (b"", b"P"):
         found = list(may_stand.finditer(piece * 40 + end))
         assert [(each[1], each.end()) for each in found] == [(end, len(piece * 40 + end))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
@@ -10,16 +11,16 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import Request, import_log
+from judgefixtures.cli.main import main
+from judgefixtures.importers import ImportRequest, import_log
 from judgefixtures.sources import encodings
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 Refused = Callable[..., str]
 ROWS = [
@@ -173,6 +174,7 @@ def test_a_file_whose_name_says_nothing(refused: Refused) -> None:
     st.lists(st.tuples(st.integers(0, 700), st.integers(0, 3), st.binary(max_size=4)), max_size=4),
     st.sampled_from([None, *ODD]),
 )
+@example("parquet", [(475, 1, b"\0")], None)  # the name of a column in its chunk alone
 def test_any_damage_is_a_sentence(form: str, damage: list[tuple[int, int, bytes]], value: object) -> None:
     """Whatever bytes of a log are changed, and whatever stands in a field, it is imported, or refused in a sentence."""
     rows = changed(1, **{"verdict": value, "label": value}) if form != "parquet" and value is not None else ROWS
@@ -183,7 +185,7 @@ def test_any_damage_is_a_sentence(form: str, damage: list[tuple[int, int, bytes]
         log = Path(made) / f"log.{form}"
         log.write_bytes(written)
         try:
-            done = import_log(Request((log,), judge="mine", dataset="own", into=Path(made) / "cassettes"))
+            done = import_log(ImportRequest((log,), judge="mine", dataset="own", into=Path(made) / "cassettes"))
         except JudgeFixturesError as error:
             assert str(error)  # noqa: PT017
             assert [path.name for path in Path(made).iterdir()] == [log.name], "something was written"
@@ -290,9 +292,9 @@ def test_a_cell_that_is_too_large_is_told(
     refused: Refused, monkeypatch: pytest.MonkeyPatch, name: str, write: Callable[..., str]
 ) -> None:
     """A cell beyond the limit is told with its row."""
-    from judgefixtures.sources import spreadsheets
+    from judgefixtures.sources import csv_files
 
-    for module in (encodings, spreadsheets):
+    for module in (encodings, csv_files):
         monkeypatch.setattr(module, "LARGEST_CELL", 1000)
     monkeypatch.setattr(encodings.numbered_lines, "__defaults__", ("", "\n", 1000))
     limit = csv.field_size_limit()
@@ -316,6 +318,20 @@ def test_what_is_no_file(refused: Refused, folder: Path) -> None:
     assert "loop.jsonl does not exist (Too many levels of symbolic links)" in refused("loop.jsonl")
     assert "none.csv does not exist" in refused("none.csv")
     assert "pipe.jsonl is a pipe or a device" in refused("log.jsonl", lines(ROWS), "--pairs", "pipe.jsonl")
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EIO])
+def test_a_file_that_may_not_be_read_is_there(
+    refused: Refused, folder: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a path that leads to no file is said not to exist."""
+
+    def fails(path: Path) -> NoReturn:
+        raise OSError(number, os.strerror(number), str(path))
+
+    (folder / "log.csv").write_text("id\n")
+    monkeypatch.setattr("judgefixtures.importers.log_files.open_regular", fails)
+    assert f"log.csv cannot be read ({os.strerror(number)}): give a log" in refused("log.csv")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".", "..", "/tmp/x", "x\ny", "\x1b[2J", ""])

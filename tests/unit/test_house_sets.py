@@ -3,7 +3,7 @@
 import house_sets
 import pytest
 
-from judgefixtures.material.counts import COUNTS, leanings
+from judgefixtures.models.text_features import COUNTS, feature_leanings
 from judgefixtures.sources import Source, load_pairs
 
 
@@ -56,7 +56,7 @@ def test_nothing_that_a_control_counts_tells_twins_apart(name):
     pairs = load_pairs(Source(name))
     for some in (pairs, pairs[: house_sets.ASKED]):
         for count in COUNTS:
-            right = sum((1 + leanings(pair)[count] * (1 if pair.gold == 1 else -1)) / 2 for pair in some)
+            right = sum((1 + feature_leanings(pair)[count] * (1 if pair.gold == 1 else -1)) / 2 for pair in some)
             assert 0.4 <= right / len(some) <= 0.6, (count, right)
 
 

@@ -11,8 +11,8 @@ import pytest
 from support.importing import Rows, answers, importer, run
 from support.project import Project, in_pyproject, read_rows
 
-from judgefixtures.imports.answers import Imports
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers.imported_answers import Imports
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 

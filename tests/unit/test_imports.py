@@ -16,10 +16,10 @@ from support.importing import Rows, answers, importer, run
 from support.project import REPOSITORY, Project, in_pyproject, json_lines, read_rows
 from support.server import serving
 
-from judgefixtures.__main__ import main
-from judgefixtures.asking.judges import FatalJudgeError, load_judge
-from judgefixtures.imports.answers import Imports
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers.imported_answers import Imports
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 

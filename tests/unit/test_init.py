@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from judgefixtures.__main__ import main
+from judgefixtures.cli.kits import KITS, MODULES, PROVIDERS, starter_configuration
+from judgefixtures.cli.main import main
+from judgefixtures.cli.scaffold import suite_folder, write_scaffold
 from judgefixtures.config import load_config
 from judgefixtures.providers import PROVIDERS as ASKED
-from judgefixtures.providers import record_of
+from judgefixtures.providers import provider_spec
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.starter import modules, start
-from judgefixtures.starter.kits import KITS, MODULES, PROVIDERS, configuration
-from judgefixtures.words.commands import SUITE
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.shell import SUITE
 
 pytest_plugins = ["pytester"]
 
@@ -83,17 +83,17 @@ def uncommented(text: str) -> str:
 
 def test_the_modules_are_this_repositorys_own(tmp_path: Path) -> None:
     """The written modules are tests/judge, byte for byte, all of them but those about data that only we have."""
-    start(tmp_path)
+    write_scaffold(tmp_path)
     written = {path.name: path.read_bytes() for path in (tmp_path / SUITE).iterdir()}
     ours = {path.name: path.read_bytes() for path in (REPOSITORY / SUITE).glob("*.py")}
     assert written == {name: text for name, text in ours.items() if name not in ONLY_HERE}
     assert {f"test_{name}.py" for name in MODULES} | ONLY_HERE == ours.keys()
-    assert modules() == REPOSITORY / SUITE  # and there is no second copy in a checkout
+    assert suite_folder() == REPOSITORY / SUITE  # and there is no second copy in a checkout
 
 
 def test_a_module_is_a_few_lines(tmp_path: Path) -> None:
     """Each module fits on a small screen, and no test of it has more than one statement."""
-    start(tmp_path)
+    write_scaffold(tmp_path)
     for path in (tmp_path / SUITE).iterdir():
         assert len(path.read_text().splitlines()) <= 20
 
@@ -127,7 +127,7 @@ def test_the_second_run_changes_no_byte(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_the_written_configuration_is_in_force(tmp_path: Path) -> None:
     """The table loads as it is, and asks about the house sets until one's own pairs come."""
-    start(tmp_path)
+    write_scaffold(tmp_path)
     config = load_config(tmp_path / "pyproject.toml", table=TABLE)
     assert (config.judge, config.dataset_names) == ("production", ())
     assert config.datasets_of("recency") == ("house-close", "house-close-stories")
@@ -137,7 +137,7 @@ def test_the_written_configuration_is_in_force(tmp_path: Path) -> None:
 def test_what_is_commented_out_works(tmp_path: Path) -> None:
     """With every commented key in force the table still loads: no comment names a key that is not there."""
     file = tmp_path / "pyproject.toml"
-    file.write_text(uncommented(configuration("pairwise", "openai")))
+    file.write_text(uncommented(starter_configuration("pairwise", "openai")))
     for name in ("judge", "system"):
         (tmp_path / "prompts").mkdir(exist_ok=True)
         (tmp_path / "prompts" / f"{name}.txt").write_text("{question}{response_1}{response_2}{cue_1}{cue_2}")
@@ -151,7 +151,7 @@ def test_what_is_commented_out_works(tmp_path: Path) -> None:
 
 def test_a_grader_is_configured_as_one(tmp_path: Path) -> None:
     """`--mode binary` writes a judge of one response, whose commented keys all work, and names examples."""
-    done = start(tmp_path, "binary")
+    done = write_scaffold(tmp_path, "binary")
     file = tmp_path / "pyproject.toml"
     config = load_config(file, table=TABLE)
     assert config.judge_table("production").mode == "binary"
@@ -168,13 +168,13 @@ def test_a_grader_is_configured_as_one(tmp_path: Path) -> None:
 
 def test_a_grader_gets_the_tests_that_it_is_asked_in_its_words(tmp_path: Path) -> None:
     """No module is written of which no item is made for it, and none speaks of a choice between two."""
-    start(tmp_path, "binary")
+    write_scaffold(tmp_path, "binary")
     written = {path.name: path.read_text() for path in (tmp_path / SUITE).iterdir()}
     left_out = {f"test_{name}.py" for name in MODULES} - written.keys()
     assert left_out == {"test_position.py", "test_accuracy.py", "test_plan.py"}
     for name, text in written.items():
         assert not re.search("verdict|chosen|better|order|two", text), name
-        ours = (modules() / name).read_text()
+        ours = (suite_folder() / name).read_text()
         assert [each.partition("(")[0] for each in text.splitlines() if "def " in each] == re.findall(r"def \w+", ours)
         assert re.findall(r" gate\..*", text) == re.findall(r" gate\..*", ours), name
     assert "passes as often" in written["test_recency.py"]
@@ -183,7 +183,7 @@ def test_a_grader_gets_the_tests_that_it_is_asked_in_its_words(tmp_path: Path) -
 def test_every_replaced_word_is_one_of_a_module() -> None:
     """No entry of the words of graders has outlived the sentence that it was about."""
     kit = KITS["binary"]
-    texts = [(modules() / f"test_{name}.py").read_text() for name in kit.modules]
+    texts = [(suite_folder() / f"test_{name}.py").read_text() for name in kit.modules]
     assert not [said for said in kit.words if not any(said in text for text in texts)]
 
 
@@ -200,7 +200,7 @@ def block(language: str, holding: str) -> str:
 def test_init_writes_the_table_of_the_docs() -> None:
     """Every key and value that docs/graders.md shows stands in what is written, as it is or as a comment."""
     shown = [line.partition(" #")[0].strip() for line in block("toml", "label_values").splitlines()]
-    text = configuration("binary", "openai")
+    text = starter_configuration("binary", "openai")
     written = {line.removeprefix("# ").partition(" #")[0].strip() for line in text.splitlines()}
     assert not [line for line in shown if line not in written]
 
@@ -219,7 +219,7 @@ def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester
     (pytester.path / "prompts").mkdir()
     (pytester.path / "data" / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (pytester.path / "prompts" / "grader.txt").write_text(block("text", "{notes}"))
-    start(pytester.path, "binary")
+    write_scaffold(pytester.path, "binary")
     file = pytester.path / "pyproject.toml"
     text = file.read_text().replace('provider = "openai"', 'provider = "python"\ntarget = "grader:grade"')
     file.write_text(
@@ -247,7 +247,7 @@ def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester
 def test_a_mode_or_a_provider_that_is_none_is_named(tmp_path: Path, chosen: tuple[str, ...], message: str) -> None:
     """One that there is not is an error with those there are, and nothing is written."""
     with pytest.raises(JudgeFixturesError, match=re.escape(message)):
-        start(tmp_path, *chosen)
+        write_scaffold(tmp_path, *chosen)
     assert not list(tmp_path.iterdir())
 
 
@@ -255,7 +255,7 @@ def test_a_mode_or_a_provider_that_is_none_is_named(tmp_path: Path, chosen: tupl
 @pytest.mark.parametrize("mode", KITS)
 def test_every_judge_is_configured(tmp_path: Path, mode: str, provider: str) -> None:
     """For each mode and provider the table loads, as it is and with every comment in force, and asks nothing more."""
-    start(tmp_path, mode, provider)
+    write_scaffold(tmp_path, mode, provider)
     file = tmp_path / "pyproject.toml"
     (tmp_path / "prompts").mkdir()
     for name in ("grader", "judge", "system"):
@@ -271,7 +271,7 @@ def test_every_judge_is_configured(tmp_path: Path, mode: str, provider: str) -> 
 
 def test_every_provider_has_its_key() -> None:
     """Each provider that can be asked has a start, and the variable of its key is that of its record."""
-    asked = {name: record_of(name) for name in ASKED if record_of(name).is_asked}
+    asked = {name: provider_spec(name) for name in ASKED if provider_spec(name).is_asked}
     assert {name: reached.key or None for name, reached in PROVIDERS.items()} == {
         name: record.key for name, record in asked.items()
     }
@@ -292,7 +292,7 @@ def test_every_provider_has_its_key() -> None:
 )
 def test_the_steps_are_those_of_the_judge(tmp_path: Path, mode: str, provider: str, shown: tuple[str, ...]) -> None:
     """Words of -k, the variable of the key and the simulated model are those of the mode and the provider."""
-    done = start(tmp_path, mode, provider)
+    done = write_scaffold(tmp_path, mode, provider)
     said = "\n".join([*done.next, *done.besides])
     for each in shown:
         assert each in said
@@ -303,7 +303,7 @@ def test_the_steps_are_those_of_the_judge(tmp_path: Path, mode: str, provider: s
 
 def test_a_function_needs_no_key(tmp_path: Path) -> None:
     """Of a judge that is a function no step names a key, and none the simulator: it makes its own calls."""
-    done = start(tmp_path, provider="python")
+    done = write_scaffold(tmp_path, provider="python")
     said = "\n".join([*done.next, *done.besides])
     assert "API_KEY" not in said
     assert "simulator" not in said
@@ -314,7 +314,7 @@ def test_pairs_that_are_there_are_asked_about(tmp_path: Path) -> None:
     """Where data/pairs.jsonl exists it is the dataset from the start, and nobody is told to write it."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "pairs.jsonl").write_text('{"id": "1", "question": "q", "response_1": "a", "response_2": "b"}')
-    done = start(tmp_path)
+    done = write_scaffold(tmp_path)
     assert load_config(tmp_path / "pyproject.toml", table=TABLE).dataset_names == ("own",)
     assert not any("pairs.jsonl" in line for line in done.next)
 
@@ -329,7 +329,7 @@ def test_a_pyproject_keeps_every_byte(tmp_path: Path, newline: bytes, end: str) 
     file = tmp_path / "pyproject.toml"
     before = ('\ufeff[project]\nname = "café"  # ours\n[tool.other]\nx = 1' + end).encode().replace(b"\n", newline)
     file.write_bytes(before)
-    start(tmp_path)
+    write_scaffold(tmp_path)
     after = file.read_bytes()
     assert after.startswith(before)
     assert (b"\r\n" in after) == (newline == b"\r\n")
@@ -341,7 +341,7 @@ def test_a_table_of_the_users_is_left_alone(tmp_path: Path) -> None:
     """A pyproject.toml that has the table already is not touched, the modules are still written."""
     file = tmp_path / "pyproject.toml"
     file.write_text('[tool.judgefixtures]\njudge = "mine"\n')
-    done = start(tmp_path)
+    done = write_scaffold(tmp_path)
     assert file.read_text() == '[tool.judgefixtures]\njudge = "mine"\n'
     hint = '; with collect = "named" in it, plain `pytest` would make no judge item'
     assert done.left == [f"pyproject.toml: it has a table [tool.judgefixtures]{hint}"]
@@ -356,12 +356,12 @@ def test_unfinished_recordings_are_ignored_by_git(tmp_path: Path, before: bytes)
     file = tmp_path / ".gitignore"
     if before:
         file.write_bytes(before)
-    assert any(line.startswith(".gitignore") for line in start(tmp_path).written)
+    assert any(line.startswith(".gitignore") for line in write_scaffold(tmp_path).written)
     content = file.read_bytes()
     assert content.startswith(before)
     assert content.count(b"*.part.jsonl") == 1
     assert b"\r\n" in before or b"\r" not in content
-    assert start(tmp_path).written == []
+    assert write_scaffold(tmp_path).written == []
     assert file.read_bytes() == content
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
 
@@ -384,12 +384,12 @@ def test_a_module_of_the_users_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / SUITE).mkdir(parents=True)
     (tmp_path / SUITE / "test_recency.py").write_text("# mine\n")
     (tmp_path / SUITE / "test_swap.py").symlink_to(tmp_path / "nowhere.py")
-    done = start(tmp_path)
+    done = write_scaffold(tmp_path)
     assert (tmp_path / SUITE / "test_recency.py").read_text() == "# mine\n"
     assert not (tmp_path / "nowhere.py").exists()
     assert [line.partition(":")[0] for line in done.left] == ["tests/judge/test_recency.py", "tests/judge/test_swap.py"]
     assert all(line.endswith("it exists, and gates no judge: rename it and run this again") for line in done.left)
-    assert sum(line.endswith("run this again") for line in start(tmp_path).left) == 2
+    assert sum(line.endswith("run this again") for line in write_scaffold(tmp_path).left) == 2
 
 
 @pytest.mark.parametrize("content", ["[project\n", "tool = {other = 1}\n", "\xff"], ids=["broken", "inline", "binary"])
@@ -414,7 +414,7 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, what: str) ->
         place.mkdir()
         (place / "tests").write_text("")
     with pytest.raises(JudgeFixturesError, match="place"):
-        start(place)
+        write_scaffold(place)
 
 
 # --- pytest in that repository ----------------------------------------------------------------------------
@@ -450,7 +450,7 @@ def test_its_own_pytest_gives_what_it_gave(pytester: pytest.Pytester, settings: 
         return int(result.ret), [line for line in result.outlines if "::" in line]
 
     before = outcome()
-    start(pytester.path)
+    write_scaffold(pytester.path)
     assert outcome() == before
 
 
@@ -475,7 +475,7 @@ def test_the_printed_commands_walk_from_a_gate_to_a_swap(
     pytester: pytest.Pytester, server: SimulatorServer, mode: str, provider: str
 ) -> None:
     """The lines of init, as they are printed, and with them alone: what is to be asked, a gate, and a swap of equals."""
-    done = start(pytester.path, mode, provider)
+    done = write_scaffold(pytester.path, mode, provider)
     file = pytester.path / "pyproject.toml"
     text = file.read_text()
     if "[tool.judgefixtures.swap]" not in text:
@@ -494,7 +494,7 @@ def test_the_printed_commands_walk_from_a_gate_to_a_swap(
 @pytest.mark.slow
 def test_recency_gates_at_once(pytester: pytest.Pytester, server: SimulatorServer) -> None:
     """After init and with a judge named, recording and then plain `pytest -k recency` gate exactly recency."""
-    start(pytester.path)
+    write_scaffold(pytester.path)
     point_at(server, pytester.path / "pyproject.toml")
     pytester.runpytest_subprocess("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=2)
     asked = server.requests
@@ -516,7 +516,7 @@ def test_a_repository_with_a_judge_of_its_own_is_not_disturbed(
     (pytester.path / "tests" / "conftest.py").write_text(OWN_CONFTEST)
     (pytester.path / "tests" / "test_own.py").write_text(OWN_TESTS)
     before = tree(pytester.path)
-    done = start(pytester.path)
+    done = write_scaffold(pytester.path)
     assert "tests/judge/conftest.py" in done.written
     assert {name: text for name, text in tree(pytester.path).items() if name in before} == before | {
         "pyproject.toml": (pytester.path / "pyproject.toml").read_bytes()
@@ -529,7 +529,7 @@ def test_a_repository_with_a_judge_of_its_own_is_not_disturbed(
 def test_no_conftest_is_written_without_need(tmp_path: Path) -> None:
     """A conftest.py whose fixtures have other names is no reason for one of ours."""
     (tmp_path / "conftest.py").write_text("def judged():\n    pass\n\n\ndef helper(judge):\n    return judge\n")
-    start(tmp_path)
+    write_scaffold(tmp_path)
     assert not (tmp_path / SUITE / "conftest.py").exists()
 
 
@@ -542,7 +542,7 @@ def test_a_module_of_the_same_name_elsewhere_does_not_clash(pytester: pytest.Pyt
     (pytester.path / "node_modules" / "test_recency.py").write_text("")
     (pytester.path / "tests" / "package" / "__init__.py").write_text("")
     (pytester.path / "tests" / "package" / "test_swap.py").write_text("def test_packaged():\n    pass\n")
-    done = start(pytester.path)
+    done = write_scaffold(pytester.path)
     assert "tests/judge/test_judge_accuracy.py" in done.written
     assert {"tests/judge/test_recency.py", "tests/judge/test_swap.py"} <= {*done.written}
     result = pytester.runpytest_subprocess("tests", "-k", "accuracy or theirs or packaged", "--collect-only", "-q")
@@ -554,7 +554,7 @@ def test_a_module_of_the_same_name_elsewhere_does_not_clash(pytester: pytest.Pyt
 def test_every_printed_command_names_the_suite(tmp_path: Path, mode: str) -> None:
     """Wherever testpaths lead, a command that is printed gates the judge, and nothing else is run by it."""
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = docs\n")
-    commands = [line for line in start(tmp_path, mode).next if line.startswith("pytest")]
+    commands = [line for line in write_scaffold(tmp_path, mode).next if line.startswith("pytest")]
     assert len(commands) == 5
     assert all(command.startswith("pytest tests/judge -k ") for command in commands)
 
@@ -564,9 +564,9 @@ def test_settings_of_a_folder_above_are_told(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    assert str(tmp_path) in start(inner).next[0]
+    assert str(tmp_path) in write_scaffold(inner).next[1]
     (inner / "tox.ini").write_text("[pytest]\n")
-    assert "production" in start(inner).next[0]
+    assert "production" in write_scaffold(inner).next[1]
 
 
 # --- the command line -------------------------------------------------------------------------------------

@@ -16,7 +16,14 @@ from scipy.stats import chi2_contingency
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judgefixtures.statistics import TwoByTwo, cohen_kappa, kappa_z, krippendorff_alpha, likeliest, pairwise_kappa
+from judgefixtures.statistics.kappa import (
+    TwoByTwo,
+    cohen_kappa,
+    kappa_z,
+    krippendorff_alpha,
+    most_likely_table,
+    pairwise_kappa,
+)
 
 # Krippendorff's own examples of nominal data with missing ratings: four observers and five values (Computing
 # Krippendorff's alpha-reliability, 2011), three coders and four values (as in the encyclopedias).
@@ -80,7 +87,7 @@ def test_kappa_is_that_of_scikit_learn_and_statsmodels():
 def test_no_table_of_that_kappa_is_likelier(cells, kappa):
     """A plain optimiser from many starts finds none, and what is found has the kappa that was asked for."""
     table = TwoByTwo(*cells)
-    found = likeliest(table, kappa)
+    found = most_likely_table(table, kappa)
     assert min(found) >= 0
     assert sum(found) == pytest.approx(1)
     assert found.kappa == pytest.approx(kappa, abs=1e-6)

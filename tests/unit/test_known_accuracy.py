@@ -12,13 +12,13 @@ import pytest
 from support.project import Project
 from support.server import Answer, Asked, serving
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy
-from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.material.pairs import Pair, swapped
-from judgefixtures.material.prompts import load_template
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.models.contrasts import NO_CUE
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, swap_responses
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.prompts.templates import load_template
 
 pytest_plugins = ["pytester"]
 
@@ -57,7 +57,7 @@ def prompts(rows: list[dict[str, Any]], template: str) -> dict[str, tuple[dict[s
     found = {}
     for row in rows:
         pair = Pair(row["id"], row["question"], row["response_1"], row["response_2"])
-        for first, stands in (("response_1", pair), ("response_2", swapped(pair))):
+        for first, stands in (("response_1", pair), ("response_2", swap_responses(pair))):
             found[load_template(template).render(stands, NO_CUE)] = (row, first)
     return found
 
@@ -135,5 +135,5 @@ def test_accuracy_per_category_is_the_known_one(
 def test_a_category_called_all_makes_no_second_row() -> None:
     """The row "all" is about every pair, also where the data has a category of that name."""
     pairs = [Pair(f"p{n}", "q", "a", "b", 1, category) for n, category in enumerate(("all", "all", "other"))]
-    own = [Judgment(pair, NO_CUE, Reply(Verdict(1, "", None))) for pair in pairs]
+    own = [Judgment(pair, NO_CUE, JudgeReply(Verdict(1, "", None))) for pair in pairs]
     assert [(row.category, row.n) for row in accuracy(own)] == [("all", 3), ("other", 1)]

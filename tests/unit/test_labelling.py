@@ -16,18 +16,18 @@ import pytest
 from support.labels import Client, data_file, examples, started
 from support.project import in_pyproject, read_rows
 
-from judgefixtures.__main__ import main
-from judgefixtures.labelling import Request, farewell, greeting, opened
-from judgefixtures.labelling.loopback import LabelServer
-from judgefixtures.numbers.agreement import AgreementLimits, labels_for
+from judgefixtures.cli.main import main
+from judgefixtures.labeling import LabelingRequest, end_message, open_labeling_server, start_message
+from judgefixtures.labeling.server import LabelingServer
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.statistics.agreement import AgreementLimits, labels_for_power
+from judgefixtures.util.errors import JudgeFixturesError
 
 
 @contextmanager
-def serving(data: Path, by: str = "anna", **more: Any) -> Iterator[tuple[Client, LabelServer]]:
+def serving(data: Path, by: str = "anna", **more: Any) -> Iterator[tuple[Client, LabelingServer]]:
     """Serve the page of a file in a thread."""
-    with opened(Request(str(data), by, **more)) as server:
+    with open_labeling_server(LabelingRequest(str(data), by, **more)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
@@ -57,7 +57,7 @@ def texts(view: Any) -> dict[str, str]:
 
 def refused(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what the command says where it does not start; where it does, it is stopped at once, with another code."""
-    with patch.object(LabelServer, "serve_forever", side_effect=KeyboardInterrupt):
+    with patch.object(LabelingServer, "serve_forever", side_effect=KeyboardInterrupt):
         assert main(["label", *arguments]) == 2
     return capsys.readouterr().err
 
@@ -106,7 +106,7 @@ def test_columns_are_chosen(data: Path) -> None:
         with serving(data, columns=columns) as (client, server):
             assert list(texts(client.ask(place=0))) == shown
             line = f"shown of each: {', '.join(shown)} (nothing there should be of a judge or of other people: "
-            assert line in "\n".join(greeting(server))
+            assert line in "\n".join(start_message(server))
     with (
         pytest.raises(JudgeFixturesError, match="no column 'referense' to show: did you mean"),
         serving(data, columns=["referense"]),
@@ -156,7 +156,7 @@ def test_a_dataset_s_table_counts_by_name_and_by_path(data: Path) -> None:
     for name in ("mine", "answers.jsonl"):
         with serving(Path(name)) as (client, server):
             assert texts(client.ask(place=None)) == {"question": "Why?", "response": "So."}
-            assert 'labels_from = "beside" in [tool.judgefixtures.datasets.mine]' in farewell(server)[-1]
+            assert 'labels_from = "beside" in [tool.judgefixtures.datasets.mine]' in end_message(server)[-1]
 
 
 def test_a_dataset_whose_gate_reads_labels_can_be_labelled(data: Path) -> None:
@@ -258,29 +258,29 @@ def test_a_second_start_goes_on(data: Path) -> None:
     with serving(data) as (client, server):
         client.label("pass", 0)
         client.label(None, 1)
-        assert "1 of 6 examples labelled (1 pass, 0 fail), 1 skipped" in farewell(server)[1]
+        assert "1 of 6 examples labelled (1 pass, 0 fail), 1 skipped" in end_message(server)[1]
     with serving(data) as (client, server):
         assert client.ask(place=None)["place"] == 2
-        assert greeting(server)[0].startswith("1 of 6 examples labelled (1 pass, 0 fail), 1 skipped")
+        assert start_message(server)[0].startswith("1 of 6 examples labelled (1 pass, 0 fail), 1 skipped")
 
 
 def test_how_many_are_needed_follows_the_gate_and_the_labels(data: Path) -> None:
     """With so many a good judge mostly passes [gate.agreement]; without a limit in it a kappa of .60 is assumed."""
     with serving(data) as (client, server):
         client.label("pass", 0)
-        assert client.label("fail", 1)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(kappa=0.60)) == 80
-        assert farewell(server)[1].endswith("an agreement gate needs about 80 labels, 78 more")
+        assert client.label("fail", 1)["needed"] == labels_for_power(0.5, 0.9, 0.9, AgreementLimits(kappa=0.60)) == 80
+        assert end_message(server)[1].endswith("an agreement gate needs about 80 labels, 78 more")
     (data.parent / "pyproject.toml").write_text(in_pyproject("[gate]\nmin_accuracy = 0.9\n"))
     with serving(data, "di") as (client, server):
         assert client.label("pass", 0)["needed"] == 80
     (data.parent / "pyproject.toml").write_text(in_pyproject("[gate.agreement]\nmin_tpr = 0.8\n"))
     with serving(data, "bo") as (client, server):
-        assert client.label("pass", 0)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(tpr=0.8)) == 180
+        assert client.label("pass", 0)["needed"] == labels_for_power(0.5, 0.9, 0.9, AgreementLimits(tpr=0.8)) == 180
         assert [client.label("pass", place)["needed"] for place in range(1, 6)][-1] < 180  # more of them pass
     (data.parent / "pyproject.toml").write_text(in_pyproject("[gate.agreement]\nmin_tpr = 0.999\n"))
     with serving(data, "cy") as (client, server):
         assert client.label("pass", 0)["needed"] is None
-        assert "no realistic number of labels will do" in farewell(server)[1]
+        assert "no realistic number of labels will do" in end_message(server)[1]
 
 
 def test_an_example_that_changed_is_shown_again(data: Path) -> None:
@@ -307,7 +307,7 @@ def test_an_example_that_is_gone_is_told(data: Path) -> None:
             client.label("pass", place)
     data_file(data.parent, examples(5))
     with serving(data) as (_, server):
-        (said,) = [line for line in greeting(server) if "id-5" in line]
+        (said,) = [line for line in start_message(server) if "id-5" in line]
     assert "answers.labels.anna.jsonl:" in said
     assert len(labels(data)) == 6
 
@@ -324,7 +324,7 @@ def test_a_torn_last_line_is_mended_with_a_word(data: Path, cut: int) -> None:
     file.write_bytes(content[: first + cut])
     with serving(data) as (client, server):
         assert client.ask(place=None)["place"] == 1
-        said = greeting(server)[0]
+        said = start_message(server)[0]
         assert ".labels.anna.jsonl:2: the last line was cut off" in said
         assert '{"id"'[:cut] in said
     assert file.read_bytes() == content[:first]
@@ -337,7 +337,7 @@ def test_a_last_line_that_lacks_its_end_alone_counts(data: Path) -> None:
     file = data.with_name("answers.labels.anna.jsonl")
     file.write_bytes(file.read_bytes()[:-1])
     with serving(data) as (client, server):
-        assert "the line lacked its end" in greeting(server)[0]
+        assert "the line lacked its end" in start_message(server)[0]
         assert client.ask(place=None)["place"] == 1
         client.label("pass", 1)
     assert [line["label"] for line in labels(data)] == ["fail", "pass"]

@@ -11,19 +11,20 @@ import pytest
 from support.project import Project, suite
 from support.timing import quickest
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.two_detectors import detector_row, measured_offline
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.detector_agreement import detector_row, measure_with_offline_detector
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.detectors import Detections
-from judgefixtures.measures.metrics import false_alarms
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.language import is_english
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_swap, guards
+from judgefixtures.metrics.contrast_metrics import false_alarms
+from judgefixtures.metrics.llm_detector import DetectorReadings
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.language import is_english
+from judgefixtures.statistics import Status
+from judgefixtures.swap import SwapAccuracy, SwapContrast, decide_swap, guards
 
 pytest_plugins = ["pytester"]
 
@@ -78,7 +79,7 @@ def test_a_sentence_in_another_language_is_not_read() -> None:
 
 def judged(condition: Any, selected: Literal[1, 2], reason: str, number: int) -> Judgment:
     """Return a verdict on a pair."""
-    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, Reply(Verdict(selected, reason)))
+    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, JudgeReply(Verdict(selected, reason)))
 
 
 def following(reasons: Sequence[str], n: int = 100, against: int = 0) -> Arms:
@@ -99,11 +100,11 @@ def following(reasons: Sequence[str], n: int = 100, against: int = 0) -> Arms:
     )  # type: ignore[return-value]
 
 
-def decided(arms: Arms, gate: GateTable | None = None, read: Detections | None = None) -> Any:
+def decided(arms: Arms, gate: GateTable | None = None, read: DetectorReadings | None = None) -> Any:
     """Return what a gate decides, offline or with what a model read."""
     gate = gate or GateTable()
-    measured, unread = measured_offline(*arms, gate, NEW_OLD.outcome, read)
-    return decide(measured, gate, None, unread)
+    measured, unread = measure_with_offline_detector(*arms, gate, NEW_OLD.outcome, read)
+    return decide_contrast(measured, gate, None, unread)
 
 
 def test_what_cannot_be_read_is_not_silent() -> None:
@@ -145,14 +146,17 @@ def test_what_moved_against_the_cue_counts_at_its_worst_as_well() -> None:
     assert "and whatever they admit, it is PASS" in decided(following([GERMAN] * 3), gate).message
 
 
-def model(arms: Arms, said: Any) -> Detections:
+def model(arms: Arms, said: Any) -> DetectorReadings:
     """Return what a model says of all reasons."""
-    return Detections("reader", {(each.condition.name, 0, each.pair.id): said for arm in arms for each in arm})
+    return DetectorReadings("reader", {(each.condition.name, 0, each.pair.id): said for arm in arms for each in arm})
 
 
-@pytest.mark.parametrize(("said", "status"), [("cited", Status.PASS), ("absent", Status.FAIL)])
+@pytest.mark.parametrize(("said", "status"), [("cited", Status.PASS), ("absent", Status.INCONCLUSIVE)])
 def test_a_model_reads_what_is_not_english(said: str, status: Status) -> None:
-    """With a detector that is a model CAR is decided by it alone; its answers that cannot be read leave it open."""
+    """With a detector that is a model CAR is decided by it alone; its answers that cannot be read leave it open.
+
+    How often it recognises an admission is not known in other languages, so that silence is no FAIL.
+    """
     arms = following([GERMAN] * 30)
     assert decided(arms, read=model(arms, said)).car_status is status
     assert decided(arms, read=model(arms, None)).car_status is Status.INCONCLUSIVE
@@ -162,7 +166,7 @@ def test_nothing_is_compared_with_what_the_offline_detector_cannot_read() -> Non
     """How far detectors agree, and how often the offline one sees a cue that was not there, are about English alone."""
     arms = following([GERMAN] * 30)
     read = model(arms, "cited")
-    measured, _ = measured_offline(*arms, GateTable(), NEW_OLD.outcome, read)
+    measured, _ = measure_with_offline_detector(*arms, GateTable(), NEW_OLD.outcome, read)
     row = detector_row(read, arms, measured, measured, 0.05).to_json()
     assert row["agreement"]["n"] == 140
     alarms = false_alarms(arms[0], NEW_OLD.x)
@@ -177,10 +181,10 @@ N = 100
 RIGHT = [SwapAccuracy("qa", [str(n) for n in range(N)], [1.0] * N, [1.0] * N)]
 
 
-def cell(ours: int, theirs: int, admits: bool, unread: bool) -> SwapCell:
+def cell(ours: int, theirs: int, admits: bool, unread: bool) -> SwapContrast:
     """Return a cell in which so many pairs of candidate and baseline moved; those of both admit it or are unread."""
     candidate, baseline = ([(1, 2)] * moved + [(1, 1)] * (N - moved) for moved in (ours, theirs))
-    return SwapCell(
+    return SwapContrast(
         "recency",
         "recency-new-old",
         "qa",
@@ -209,17 +213,17 @@ def test_a_silent_candidate_is_not_rejected_unread() -> None:
     """It moves no more than the baseline, which admits it: REJECT where it is silent, not where it cannot be read."""
     silent = cell(40, 40, False, False)
     told = {"baseline_admits": [True] * N}
-    rejected = decide_swap([SwapCell(**{**fields(silent), **told})], RIGHT, SwapTable())
+    rejected = decide_swap([SwapContrast(**{**fields(silent), **told})], RIGHT, SwapTable())
     assert rejected.status is SwapStatus.REJECT
-    unread = SwapCell(**{**fields(silent), **told, "candidate_unread": [True] * N})
+    unread = SwapContrast(**{**fields(silent), **told, "candidate_unread": [True] * N})
     assert decide_swap([unread], RIGHT, SwapTable()).status is SwapStatus.INCONCLUSIVE
     (found,) = (each for each in guards(unread, 1, SwapTable())[0] if each.kind == "unadmitted-shift")
     assert found.status is Status.INCONCLUSIVE
 
 
-def fields(of: SwapCell) -> dict[str, Any]:
+def fields(of: SwapContrast) -> dict[str, Any]:
     """Return the fields of a cell."""
-    return {name: getattr(of, name) for name in SwapCell.__dataclass_fields__}
+    return {name: getattr(of, name) for name in SwapContrast.__dataclass_fields__}
 
 
 def test_judges_that_hardly_move_are_swapped_in_any_language() -> None:

@@ -15,12 +15,13 @@ import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs, table
 from support.server import Answer, Asked, chat, good, problem, serving, wire
 
-from judgefixtures.asking import patience
-from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
-from judgefixtures.checks import Case
+from judgefixtures.checks import CheckInput
+from judgefixtures.client import retry as retry_module
 from judgefixtures.config import build_config
-from judgefixtures.runs.run import Ledger, Run, RunOptions
-from judgefixtures.words.secrets import know
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.run.run import ItemRecord, Run, RunOptions
+from judgefixtures.util.secrets import register_secrets
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "data" / "local-servers.json").read_text(encoding="utf-8")
@@ -68,7 +69,7 @@ def test_what_a_local_server_sends_has_one_right_outcome(case: dict[str, Any]) -
     assert not [words for words in case.get("unsaid", ()) if words in said]
 
 
-def check_reply(reply: Reply, case: dict[str, Any]) -> None:
+def check_reply(reply: JudgeReply, case: dict[str, Any]) -> None:
     """Check the verdict of a case, and its probability: the odds that the case states, a bound, or none."""
     outcome = case["expected"]
     if outcome not in (1, 2):
@@ -94,9 +95,9 @@ LOADING = {
 
 def hasten(monkeypatch: pytest.MonkeyPatch, loading: float) -> None:
     """Wait for a tenth of a second for what passes by itself, and so long for a server that loads."""
-    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(patience, "LONGEST_WAIT", 0.1)
-    monkeypatch.setattr(patience, "LONGEST_LOADING", loading)
+    monkeypatch.setattr(retry_module, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(retry_module, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(retry_module, "LONGEST_LOADING", loading)
 
 
 @pytest.mark.parametrize("loading", LOADING.values(), ids=LOADING.keys())
@@ -200,7 +201,7 @@ def test_an_older_list_that_cannot_be_read_costs_no_verdict(told: dict[str, Any]
 def test_older_tokens_that_spell_a_secret_are_not_recorded(tmp_path: Path) -> None:
     """A secret that no token holds alone, but all of them together, is in no recording."""
     secret = "hush-4711-hush-4711-hush"
-    know(secret)
+    register_secrets(secret)
     body = chat('{"selected_response": 1, "reason": "ok"}')
     body["choices"][0]["logprobs"] = {"tokens": [secret[:9], secret[9:]], "token_logprobs": [-0.1, -0.1]}
     with serving(wire(body)) as server:
@@ -287,9 +288,9 @@ def test_prompts_that_are_cut_without_a_word_are_told(
         )
         for mode in ("missing", "none"):
             with Run(config, tmp_path / "cassettes", RunOptions(record=mode, force=True)) as live:
-                ledger, judge = Ledger(), live.judge("mine")
+                ledger, judge = ItemRecord(), live.judge("mine")
                 check = live.inventory.check("recency-new-old")
-                live.check(check, Case(judge, "few", live.pairs("mine", "few"), config), ledger)
+                live.check(check, CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger)
             found = [warning for warning in ledger.warnings if CUT in warning]
             assert len(found) == warned
             assert all("num_ctx" in warning and "--judge-record all" in warning for warning in found)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from judgefixtures.imports.exports import EXPORTS
-from judgefixtures.imports.exports.held import hold
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers.formats import EXPORTS
+from judgefixtures.importers.formats.loaded_file import load_file
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 
 LOGS = Path(__file__).with_name("data") / "logs"
 WRITTEN = (".json", ".jsonl", ".csv", ".parquet", ".eval")
@@ -21,7 +21,7 @@ FILES = sorted(file for file in LOGS.glob("*/*") if file.suffix in WRITTEN and f
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
 def test_a_file_is_one_tools(file: Path) -> None:
     """A file is claimed by the tool that wrote it and by no other; without a mark of one it is a plain log."""
-    held = hold(file)
+    held = load_file(file)
     tools = [name for name, export in EXPORTS.items() if export.claims(held)]
     assert tools == ["jsonl"] if file.name in UNMARKED else tools == [file.parent.name, "jsonl"]
 

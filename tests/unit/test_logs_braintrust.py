@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from support.exported import LOGS, spoiled, write
 from support.importing import bare, importer_of
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import summary
-from judgefixtures.imports.exports.braintrust import Braintrust
-from judgefixtures.imports.exports.held import hold
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers import summary
+from judgefixtures.importers.formats.braintrust import BraintrustFormat
+from judgefixtures.importers.formats.loaded_file import load_file
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -240,8 +240,8 @@ def test_scores_of_another_type_are_an_error_that_names_the_row(take: Take, tmp_
 def test_nobody_elses_file_is_claimed(tmp_path: Path) -> None:
     """Only files with a mark of Braintrust's are: an object of scores alone is a plain log."""
     plain = {"input": "Why?", "output": "So.", "scores": {"tone": 1}}
-    assert not Braintrust.claims(hold(write([plain], tmp_path, lines=True)))
-    assert not Braintrust.claims(hold(write({"results": [plain], "summary": 1}, tmp_path, lines=False)))
+    assert not BraintrustFormat.claims(load_file(write([plain], tmp_path, lines=True)))
+    assert not BraintrustFormat.claims(load_file(write({"results": [plain], "summary": 1}, tmp_path, lines=False)))
 
 
 @pytest.mark.parametrize("name", [f"{NEW}.json", f"{NEW}-review-by-schema.json", "0.0.190-result.json"])

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, read_rows
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import Request, import_log
-from judgefixtures.imports.exports import export_of
-from judgefixtures.imports.exports.held import Held
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers import ImportRequest, import_log
+from judgefixtures.importers.formats import detect_format
+from judgefixtures.importers.formats.loaded_file import LoadedFile
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -36,7 +36,7 @@ def metrics_of(name: str, metric: str) -> dict[str, dict[str, Any]]:
 
 def took(file: Path, folder: Path, **more: Any) -> Any:
     """Import a file; return what was done."""
-    return import_log(Request((file,), judge="mine", dataset="foo", into=folder, **more))
+    return import_log(ImportRequest((file,), judge="mine", dataset="foo", into=folder, **more))
 
 
 @pytest.mark.parametrize(("version", "metric"), METRICS)
@@ -130,14 +130,14 @@ def case(*metrics: Any, name: str = "c", **more: Any) -> dict[str, Any]:
     return {"name": name, "input": "Why?", "actualOutput": "So.", "metricsData": [*metrics], **more}
 
 
-def held(*cases: dict[str, Any]) -> Held:
+def held(*cases: dict[str, Any]) -> LoadedFile:
     """Return a test run."""
-    return Held(Path("run.json"), value={"testCases": [*cases]})
+    return LoadedFile(Path("run.json"), value={"testCases": [*cases]})
 
 
 def said(*cases: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the rows of a test run say."""
-    return [row.fields["judged"] for row in export_of(held(*cases)).rows(held(*cases))]
+    return [row.fields["judged"] for row in detect_format(held(*cases)).rows(held(*cases))]
 
 
 def test_cases_of_one_name_are_called_by_their_place() -> None:
@@ -162,7 +162,7 @@ def test_what_is_not_read_is_told() -> None:
     """Cases that no metric judged, and judgements of parts of a trace, are named."""
     trace = {"llmSpans": [{"metricsData": [metric()]}]}
     run = held(case(metric(), trace=trace), case(name="d"))
-    assert export_of(run).remarks(run) == (
+    assert detect_format(run).remarks(run) == (
         "not read: 1 test case of run.json that no metric judged",
         "not read: 1 judgement of parts of a trace in run.json",
     )

@@ -26,12 +26,12 @@ from hypothesis import strategies as st
 from support.importing import bare
 from support.project import Project
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports.exports import packed
-from judgefixtures.imports.exports.credit import words_of
-from judgefixtures.imports.opened import LogFile, read_log
-from judgefixtures.sources.parsing import Row
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers.formats import inspect_archive
+from judgefixtures.importers.formats.inspect_scores import metric_value_words
+from judgefixtures.importers.log_files import LogFile, read_log
+from judgefixtures.sources.row_readers import DataRow
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -124,7 +124,7 @@ def json_log(file: Path, samples: Iterable[Mapping[str, Any]], **more: Any) -> P
     return file
 
 
-def read_or_told(file: Path, form: str | None = None) -> tuple[Row, ...] | str:
+def read_or_told(file: Path, form: str | None = None) -> tuple[DataRow, ...] | str:
     """Return a log's rows, or the sentence that says what is wrong with it."""
     try:
         return read_log(file, form).rows
@@ -334,7 +334,7 @@ def test_of_several_metrics_one_is_named(project: Project, capsys: pytest.Captur
 )
 def test_values_are_what_inspects_own_metrics_take_them_for(values: list[Any], told: list[dict[str, Any]]) -> None:
     """Letters are 1, a half and 0, and grades as long as none is a half; words that are none of these stay words."""
-    words = words_of(values)
+    words = metric_value_words(values)
     assert [words.told(value) for value in values] == told
 
 
@@ -493,8 +493,8 @@ def test_a_run_that_has_not_ended_is_told(tmp_path: Path) -> None:
 BOMB = """
 import resource, sys
 from pathlib import Path
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 import pyarrow
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -526,13 +526,13 @@ def test_a_bomb_stops_soon_and_in_little_memory(method: int, tmp_path: Path) -> 
 @pytest.mark.parametrize("method", [8, ZSTD])
 def test_all_members_together_have_a_limit(method: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many members that are small enough each are given up where they are too much together."""
-    monkeypatch.setattr(packed, "WHOLE", 1024**2)
+    monkeypatch.setattr(inspect_archive, "WHOLE", 1024**2)
     many = [sample(f"s{number}", text="x" * 300_000) for number in range(5)]
     with pytest.raises(
         JudgeFixturesError, match=r"samples/s3_epoch_1\.json: unpacked it takes with those before it more"
     ):
         read_log(packed_log(tmp_path / "log.eval", many, method=method))
-    monkeypatch.setattr(packed, "LARGEST", 1000)
+    monkeypatch.setattr(inspect_archive, "LARGEST", 1000)
     with pytest.raises(JudgeFixturesError, match=r"samples/s0_epoch_1\.json: unpacked it takes more than"):
         read_log(packed_log(tmp_path / "log.eval", many, method=method))
 

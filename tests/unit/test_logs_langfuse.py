@@ -18,11 +18,11 @@ from support.exported import LOGS, spoiled, write
 from support.importing import answers, importer, importer_of
 from support.project import Project, in_pyproject, json_lines, read_rows
 
-from judgefixtures.imports import summary
-from judgefixtures.imports.exports.held import Held
-from judgefixtures.imports.exports.langfuse import Langfuse
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers import summary
+from judgefixtures.importers.formats.langfuse import LangfuseFormat
+from judgefixtures.importers.formats.loaded_file import LoadedFile
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -150,7 +150,7 @@ def test_the_narrowest_is_what_was_judged() -> None:
     score = {"name": "tone", "dataType": "CATEGORICAL", "value": 0, "stringValue": "good", "source": "EVAL"}
     trace = {"id": "t1", "input": "All of it?", "output": "All.", "observations": [step], "htmlPath": "/"}
     held = [{**score, "observationId": "o1"}, {**score, "observationId": None}]
-    rows = Langfuse.rows(Held(Path("trace.json"), value={**trace, "scores": held}))
+    rows = LangfuseFormat.rows(LoadedFile(Path("trace.json"), value={**trace, "scores": held}))
     first, second = (row.fields["judged"] for row in rows)
     assert (first["id"], first["cluster"], first["question"], first["response"]) == ("o1", "t1", "Why?", "So.")
     assert first["model"] == "model-a"
@@ -158,9 +158,9 @@ def test_the_narrowest_is_what_was_judged() -> None:
     assert [row.where.rpartition("trace.json: ")[2] for row in rows] == ["row 1, score 1", "row 1, score 2"]
     subject = {"kind": "observation", "id": "o2", "traceId": "t2"}
     third = {"name": "tone", "dataType": "BOOLEAN", "value": True, "source": "EVAL", "subject": subject}
-    (row,) = Langfuse.rows(Held(Path("scores.json"), value=[third]))
+    (row,) = LangfuseFormat.rows(LoadedFile(Path("scores.json"), value=[third]))
     assert row.fields["judged"] == {"metric": "tone", "by": "judge", "passed": True, "id": "o2", "cluster": "t2"}
-    (row,) = Langfuse.rows(Held(Path("scores.json"), value=[{**score, "sessionId": "s1", "traceId": None}]))
+    (row,) = LangfuseFormat.rows(LoadedFile(Path("scores.json"), value=[{**score, "sessionId": "s1", "traceId": None}]))
     assert row.fields["judged"]["id"] == "s1"
 
 
@@ -169,7 +169,7 @@ def test_later_events_complete_those_before() -> None:
     about = {"traceId": "t1", "name": "tone", "value": 0.5}
     events = [("trace-create", {"id": "t1", "input": "Why?"}), ("trace-create", {"id": "t1", "output": "So."})]
     batch = [{"type": kind, "body": body} for kind, body in [*events, ("score-create", about)]]
-    (row,) = Langfuse.rows(Held(Path("sent.json"), value={"batch": batch}))
+    (row,) = LangfuseFormat.rows(LoadedFile(Path("sent.json"), value={"batch": batch}))
     told = {"metric": "tone", "by": "judge", "score": 0.5, "id": "t1", "question": "Why?", "response": "So."}
     assert row.fields["judged"] == told
 
@@ -203,15 +203,15 @@ SCORE = {"name": "tone", "traceId": "t1", "value": 1, "dataType": "NUMERIC"}
 def test_traces_that_nobody_scored_are_counted() -> None:
     """Beside traces with scores those without, or with the ids of scores alone, are told."""
     traces = [{"id": f"t{n}", "htmlPath": "/", "scores": scores} for n, scores in enumerate([[SCORE], [], ["s1"]])]
-    held = Held(Path("traces.json"), value=traces)
-    assert len(Langfuse.rows(held)) == 1
-    assert Langfuse.remarks(held) == ("without a score: 2 of 3 traces in traces.json",)
+    held = LoadedFile(Path("traces.json"), value=traces)
+    assert len(LangfuseFormat.rows(held)) == 1
+    assert LangfuseFormat.remarks(held) == ("without a score: 2 of 3 traces in traces.json",)
 
 
 def test_files_of_others_are_not_claimed() -> None:
     """A log of one's own in which a person has the column `name` is none of Langfuse's."""
     plain = [{"id": "1", "name": "anna", "value": "pass", "source": "web", "traceId": "t", "verdict": "pass"}]
-    assert not Langfuse.claims(Held(Path("plain.json"), value=plain))
+    assert not LangfuseFormat.claims(LoadedFile(Path("plain.json"), value=plain))
 
 
 @pytest.mark.parametrize(
@@ -229,9 +229,9 @@ def test_files_of_others_are_not_claimed() -> None:
 )
 def test_what_is_wrong_is_told_with_its_row(value: Any, wanted: str) -> None:
     """A score that cannot be read ends the import with its place, and with what to do."""
-    assert Langfuse.claims(Held(Path("log.json"), value=value))
+    assert LangfuseFormat.claims(LoadedFile(Path("log.json"), value=value))
     with pytest.raises(JudgeFixturesError, match=wanted):
-        Langfuse.rows(Held(Path("log.json"), value=value))
+        LangfuseFormat.rows(LoadedFile(Path("log.json"), value=value))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_what_is_wrong_is_told_with_its_row(value: Any, wanted: str) -> None:
 )
 def test_values_that_do_not_fit_their_type_are_no_guess(score: dict[str, Any], told: dict[str, Any]) -> None:
     """What is neither true nor false is said as it stands, and a new type is read by its value."""
-    (row,) = Langfuse.rows(Held(Path("log.json"), value=[{**SCORE, **score}]))
+    (row,) = LangfuseFormat.rows(LoadedFile(Path("log.json"), value=[{**SCORE, **score}]))
     assert row.fields["judged"] == {"metric": "tone", "by": "judge", "id": "t1", **told}
 
 

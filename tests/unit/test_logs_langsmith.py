@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from support.exported import LOGS, spoiled, write
 from support.importing import bare, importer_of
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import summary
-from judgefixtures.imports.exports.held import hold
-from judgefixtures.imports.exports.langsmith import Langsmith
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers import summary
+from judgefixtures.importers.formats.langsmith import LangsmithFormat
+from judgefixtures.importers.formats.loaded_file import load_file
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -267,8 +267,8 @@ def test_a_row_of_nothing_of_theirs_is_named(take: Take, tmp_path: Path) -> None
 
 def test_nobody_elses_file_is_claimed(tmp_path: Path) -> None:
     """Only files with a form of LangSmith's are."""
-    assert not Langsmith.claims(hold(write([{"run_id": "1", "key": "k", "score": 1}], tmp_path, lines=True)))
-    assert not Langsmith.claims(hold(write([{"id": "1", "feedback.tone": 1}], tmp_path, lines=True)))
+    assert not LangsmithFormat.claims(load_file(write([{"run_id": "1", "key": "k", "score": 1}], tmp_path, lines=True)))
+    assert not LangsmithFormat.claims(load_file(write([{"id": "1", "feedback.tone": 1}], tmp_path, lines=True)))
 
 
 FORMS = ("experiment.json", "feedback.json", "runs-by-schema.json", "comparison-by-schema.json")

@@ -18,9 +18,9 @@ from support.exported import read_or_refused, spoiled
 from support.importing import Rows, bare, importer
 from support.project import Project
 
-from judgefixtures.imports.exports.held import Held, hold
-from judgefixtures.imports.exports.mlflow import MLflow
-from judgefixtures.sources.parsing import Row
+from judgefixtures.importers.formats.loaded_file import LoadedFile, load_file
+from judgefixtures.importers.formats.mlflow import MLflowFormat
+from judgefixtures.sources.row_readers import DataRow
 
 pytest_plugins = ["pytester"]
 
@@ -42,7 +42,7 @@ def take(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., 
     return importer(project, capsys)
 
 
-def judgements(rows: list[Row]) -> list[dict[str, Any]]:
+def judgements(rows: list[DataRow]) -> list[dict[str, Any]]:
     """Return what rows say in the form of all exports."""
     return [dict(row.fields["judged"]) for row in rows]
 
@@ -74,9 +74,9 @@ def said(traces: list[list[dict[str, Any]]], name: str, source: str) -> Counter[
 @pytest.mark.parametrize("metric", ["answers", "on_topic", "correctness"])
 def test_assessments_of_traces_are_counted_as_mlflow_wrote_them(file: Path, metric: str) -> None:
     """A judge's, a person's and a check's assessments are told apart, with as many of each value as the file has."""
-    held = hold(file)
-    assert MLflow.claims(held)
-    found = [each for each in judgements(MLflow.rows(held)) if each["metric"] == metric]
+    held = load_file(file)
+    assert MLflowFormat.claims(held)
+    found = [each for each in judgements(MLflowFormat.rows(held)) if each["metric"] == metric]
     traces = assessments(file)
     for by, source in (("judge", "LLM_JUDGE"), ("person", "HUMAN")):
         assert Counter(str(each["passed"]) for each in found if each["by"] == by and "passed" in each) == said(
@@ -93,7 +93,7 @@ def test_assessments_of_traces_are_counted_as_mlflow_wrote_them(file: Path, metr
 def test_traces_hold_what_was_judged(file: Path) -> None:
     """A row has the trace's id, the question and the response, whatever form the trace is in; one input is one cluster."""
     examples = [json.loads(line) for line in (LOGS.parent / "examples.jsonl").read_text().splitlines()][:6]
-    rows = judgements(MLflow.rows(hold(file)))
+    rows = judgements(MLflowFormat.rows(load_file(file)))
     shown = {(each["id"], each["question"], each["response"]) for each in rows}
     assert {(question, response) for _, question, response in shown} == {
         (each["question"], each["response"]) for each in examples
@@ -108,7 +108,7 @@ def test_traces_hold_what_was_judged(file: Path) -> None:
 @pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.name)
 def test_tables_of_results_are_counted_by_their_columns(file: Path) -> None:
     """Each metric of result_df has a row per response, and the failed one is an error, in both shapes of the table."""
-    rows = judgements(MLflow.rows(hold(file)))
+    rows = judgements(MLflowFormat.rows(load_file(file)))
     for metric in ("answers", "correctness", "on_topic"):
         own = [each for each in rows if each["metric"] == metric]
         passed = Counter(str(each.get("passed", "none")).casefold() in ("true", "yes") for each in own)
@@ -121,9 +121,9 @@ def test_tables_of_results_are_counted_by_their_columns(file: Path) -> None:
 @pytest.mark.parametrize("file", TABLES, ids=lambda file: file.name)
 def test_tables_of_evaluate_have_scores_and_justifications(file: Path) -> None:
     """mlflow.evaluate's table, as it is kept and as pandas writes it, has the same scores; one could not be read."""
-    held = hold(file)
-    assert MLflow.claims(held)
-    rows = [each for each in judgements(MLflow.rows(held)) if each["metric"] == "answer_correctness"]
+    held = load_file(file)
+    assert MLflowFormat.claims(held)
+    rows = [each for each in judgements(MLflowFormat.rows(held)) if each["metric"] == "answer_correctness"]
     raw = json.loads((LOGS / "2.14.3-eval_results_table.json").read_text())
     column = raw["columns"].index("answer_correctness/v1/score")
     assert [each.get("score") for each in rows] == [values[column] for values in raw["data"]]
@@ -183,7 +183,7 @@ def assessment(value: Any, source: str = "LLM_JUDGE", **more: Any) -> dict[str, 
 
 def rows_of(*traces: Any) -> list[dict[str, Any]]:
     """Return what traces say."""
-    return judgements(MLflow.rows(Held(Path("traces.json"), value=[*traces])))
+    return judgements(MLflowFormat.rows(LoadedFile(Path("traces.json"), value=[*traces])))
 
 
 def test_an_overridden_judgement_is_still_the_judges() -> None:
@@ -197,9 +197,9 @@ def test_an_overridden_judgement_is_still_the_judges() -> None:
     again = assessment(False, assessment_id="b", overrides="a")
     assert [each["passed"] for each in rows_of(trace(first, again))] == [False]
     assert [each["passed"] for each in rows_of(trace(first), trace(again))] == [False]  # by what is not in the file
-    held = Held(Path("traces.json"), value=[trace(first, again)])
-    assert MLflow.remarks(held) == ("not used: 1 assessment that another one overrides",)
-    assert MLflow.remarks(Held(Path("traces.json"), value=[trace(again)])) == ()
+    held = LoadedFile(Path("traces.json"), value=[trace(first, again)])
+    assert MLflowFormat.remarks(held) == ("not used: 1 assessment that another one overrides",)
+    assert MLflowFormat.remarks(LoadedFile(Path("traces.json"), value=[trace(again)])) == ()
 
 
 def test_runs_of_one_scorer_are_repeats() -> None:
@@ -278,9 +278,9 @@ def test_traces_that_nobody_judged_are_an_error(take: Callable[..., str]) -> Non
 
 def test_traces_that_nobody_judged_are_counted() -> None:
     """Beside traces that were judged those without an assessment are told, and are no rows."""
-    held = Held(Path("traces.json"), value=[trace(assessment(True)), trace(), trace()])
-    assert len(MLflow.rows(held)) == 1
-    assert MLflow.remarks(held) == ("without an assessment: 2 of 3 traces in traces.json",)
+    held = LoadedFile(Path("traces.json"), value=[trace(assessment(True)), trace(), trace()])
+    assert len(MLflowFormat.rows(held)) == 1
+    assert MLflowFormat.remarks(held) == ("without an assessment: 2 of 3 traces in traces.json",)
 
 
 def test_other_files_are_not_claimed() -> None:
@@ -296,7 +296,7 @@ def test_other_files_are_not_claimed() -> None:
         [{"id": 1, "value": 2}],
         mine,
     ):
-        assert not MLflow.claims(Held(Path("x.json"), value=value))
+        assert not MLflowFormat.claims(LoadedFile(Path("x.json"), value=value))
 
 
 WHOLE: Rows = json.loads((LOGS / "3.17.2-traces.json").read_text())[:2]

@@ -18,9 +18,9 @@ from support.exported import read_or_refused, spoiled
 from support.importing import bare, importer
 from support.project import Project, json_lines
 
-from judgefixtures.imports.exports.held import Held, hold
-from judgefixtures.imports.exports.otel import OpenTelemetry, hex_id
-from judgefixtures.sources.parsing import Row
+from judgefixtures.importers.formats.loaded_file import LoadedFile, load_file
+from judgefixtures.importers.formats.otel import OpenTelemetryFormat, hex_id
+from judgefixtures.sources.row_readers import DataRow
 
 pytest_plugins = ["pytester"]
 
@@ -42,17 +42,17 @@ def take(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., 
     return importer(project, capsys)
 
 
-def judgements(rows: list[Row]) -> list[dict[str, Any]]:
+def judgements(rows: list[DataRow]) -> list[dict[str, Any]]:
     """Return what rows say in the form of all exports."""
     return [dict(row.fields["judged"]) for row in rows]
 
 
 def rows_of(*documents: Any) -> list[dict[str, Any]]:
     """Return what documents say, one per line."""
-    rows = tuple(Row(each, f"x.jsonl:{number}", f"line {number}") for number, each in enumerate(documents, 1))
-    held = Held(Path("x.jsonl"), rows=rows)
-    assert OpenTelemetry.claims(held)
-    return judgements(OpenTelemetry.rows(held))
+    rows = tuple(DataRow(each, f"x.jsonl:{number}", f"line {number}") for number, each in enumerate(documents, 1))
+    held = LoadedFile(Path("x.jsonl"), rows=rows)
+    assert OpenTelemetryFormat.claims(held)
+    return judgements(OpenTelemetryFormat.rows(held))
 
 
 def labels(file: Path) -> Counter[str]:
@@ -67,9 +67,9 @@ def labels(file: Path) -> Counter[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_events_are_counted_as_the_exporters_wrote_them(file: Path) -> None:
     """Each event is a row with its label, score and explanation; other log records, events and spans are none."""
-    held = hold(file)
-    assert OpenTelemetry.claims(held)
-    rows = judgements(OpenTelemetry.rows(held))
+    held = load_file(file)
+    assert OpenTelemetryFormat.claims(held)
+    rows = judgements(OpenTelemetryFormat.rows(held))
     assert Counter(each["metric"] for each in rows) == {"Relevance": 12, "Length": 12}
     relevance = [each for each in rows if each["metric"] == "Relevance"]
     assert Counter(each["passed"] for each in relevance if "passed" in each) == labels(file) == {"pass": 6, "fail": 5}
@@ -81,7 +81,7 @@ def test_events_are_counted_as_the_exporters_wrote_them(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_events_are_about_the_span_that_they_are_of(file: Path) -> None:
     """The span's messages are the question and the response, its model wrote that, and its ids name it."""
-    rows = judgements(OpenTelemetry.rows(hold(file)))
+    rows = judgements(OpenTelemetryFormat.rows(load_file(file)))
     shown = {(each["question"], each["response"], each["model"]) for each in rows}
     assert shown == {(each["question"], each["response"], each["model"]) for each in EXAMPLES}
     ids = {each["id"] for each in rows}
@@ -109,14 +109,14 @@ def test_ids_are_read_in_either_form_of_json(version: str) -> None:
 
     documents = [json.loads(line) for line in (LOGS / f"{version}-otlp.jsonl").read_text().splitlines()]
     assert rows_of(*documents) == rows_of(*map(by_schema, documents))
-    whole = Held(Path("x.json"), value={key: each for document in documents for key, each in document.items()})
-    assert judgements(OpenTelemetry.rows(whole)) == rows_of(*documents)
+    whole = LoadedFile(Path("x.json"), value={key: each for document in documents for key, each in document.items()})
+    assert judgements(OpenTelemetryFormat.rows(whole)) == rows_of(*documents)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_from_a_file_to_a_report(project: Project, take: Callable[..., str], file: Path) -> None:
     """One command, its printed configuration and the test: agreement with the labels of the examples."""
-    rows = judgements(OpenTelemetry.rows(hold(file)))
+    rows = judgements(OpenTelemetryFormat.rows(load_file(file)))
     ids = {each["response"]: each["id"] for each in rows}
     labelled = [{**each, "id": ids[each["response"]]} for each in EXAMPLES]
     project.write("examples.jsonl", json_lines(labelled))
@@ -249,7 +249,7 @@ def test_ids_are_hexadecimal_digits() -> None:
 def test_other_files_are_not_claimed() -> None:
     """Files of others, or of nothing, are left to whoever knows them."""
     for value in ({}, [], [1], "a", {"results": []}, [{"name": "x", "attributes": {}}], {"events": [], "context": {}}):
-        assert not OpenTelemetry.claims(Held(Path("x.json"), value=value))
+        assert not OpenTelemetryFormat.claims(LoadedFile(Path("x.json"), value=value))
 
 
 WHOLE = [json.loads(line) for file in FILES for line in file.read_text().splitlines()[:3]]

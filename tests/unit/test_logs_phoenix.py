@@ -18,12 +18,12 @@ from support.exported import LOGS, spoiled, write
 from support.importing import answers, importer, importer_of
 from support.project import Project, in_pyproject, json_lines, read_rows
 
-from judgefixtures.imports import summary
-from judgefixtures.imports.exports import EXPORTS, export_of
-from judgefixtures.imports.exports.held import Held, hold
-from judgefixtures.imports.exports.phoenix import Phoenix
-from judgefixtures.imports.opened import read_log
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers import summary
+from judgefixtures.importers.formats import EXPORTS, detect_format
+from judgefixtures.importers.formats.loaded_file import LoadedFile, load_file
+from judgefixtures.importers.formats.phoenix import PhoenixFormat
+from judgefixtures.importers.log_files import read_log
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -79,7 +79,7 @@ def test_what_llm_classify_returned_alone_needs_the_examples(take: Callable[...,
 
 def test_a_frame_of_run_evals_has_no_mark(take: Callable[..., Any]) -> None:
     """A label, a score and an explanation are anybody's columns: such a frame is read where --format says whose."""
-    assert not Phoenix.claims(hold(HERE / "0.29-evals.json"))
+    assert not PhoenixFormat.claims(load_file(HERE / "0.29-evals.json"))
     done = take("0.29-evals.json", format="phoenix", columns={"label": "human"})
     raw = json.loads((HERE / "0.29-evals.json").read_text())
     assert said(done) == counted([row["label"] for row in raw])
@@ -195,7 +195,9 @@ def test_spans_with_evaluations_beside_them_need_nothing_else(take: Callable[...
     assert said(done) == counted([label for label in labels if label])
     texts = {row["context.span_id"]: row["attributes.output.value"] for row in raw if row[f"eval.{metric}.label"]}
     assert {pair.id: pair.response for pair in done.pairs} == texts
-    rows = {row.fields["judged"]["id"]: row.fields["judged"]["model"] for row in Phoenix.rows(hold(HERE / name))}
+    rows = {
+        row.fields["judged"]["id"]: row.fields["judged"]["model"] for row in PhoenixFormat.rows(load_file(HERE / name))
+    }
     assert rows.items() <= {row["context.span_id"]: row["attributes.llm.model_name"] for row in raw}.items()
     missing = labels.count("")
     assert any(f"without a judgement: {missing} row" in line for line in summary(done)) == bool(missing)
@@ -204,7 +206,7 @@ def test_spans_with_evaluations_beside_them_need_nothing_else(take: Callable[...
 @pytest.mark.parametrize("name", ["8.32-evaluations.csv", "8.32-evaluations.jsonl"])
 def test_evaluations_of_spans_alone_are_read(name: str) -> None:
     """What get_evaluations returned says what is said of which span, with its name before the columns or without."""
-    rows = Phoenix.rows(hold(HERE / name))
+    rows = PhoenixFormat.rows(load_file(HERE / name))
     raw = cells("8.32-evaluations.csv")
     told = {row.fields["judged"]["id"]: row.fields["judged"]["passed"] for row in rows}
     assert told == {row["context.span_id"]: row["label"] for row in raw}
@@ -230,7 +232,7 @@ def test_other_answers_of_a_repetition_are_other_examples() -> None:
         {"example_id": "e", "repetition_number": n, "input": {"q": "Why?"}, "output": said, "annotations": [NOTE]}
         for n, said in enumerate(["So.", "So.", "No."], 1)
     ]
-    rows = [row.fields["judged"] for row in Phoenix.rows(Held(Path("runs.json"), value=runs))]
+    rows = [row.fields["judged"] for row in PhoenixFormat.rows(LoadedFile(Path("runs.json"), value=runs))]
     assert [(row["id"], row["repeat"], row["cluster"]) for row in rows] == [
         ("e", 0, "e"),
         ("e", 1, "e"),
@@ -241,7 +243,7 @@ def test_other_answers_of_a_repetition_are_other_examples() -> None:
 def test_an_explanation_alone_is_no_judgement() -> None:
     """An annotation that only explains cannot be used, and is counted: the others can."""
     rows = [{**NOTE, "span_id": "s1"}, {**NOTE, "span_id": "s2", "label": None, "score": None, "explanation": "Hm."}]
-    first, last = (row.fields["judged"] for row in Phoenix.rows(Held(Path("notes.json"), value=rows)))
+    first, last = (row.fields["judged"] for row in PhoenixFormat.rows(LoadedFile(Path("notes.json"), value=rows)))
     assert (first["passed"], first.get("error")) == ("correct", None)
     assert last["error"] == "it has neither a label nor a score"
 
@@ -292,7 +294,7 @@ def test_files_of_others_are_not_claimed() -> None:
     plain = [
         {"id": "1", "label": "pass", "score": 0.5, "explanation": "So.", "quality_score": 3, "annotation_x_score": 1}
     ]
-    assert export_of(Held(Path("plain.json"), value=plain)) is EXPORTS["jsonl"]
+    assert detect_format(LoadedFile(Path("plain.json"), value=plain)) is EXPORTS["jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -315,17 +317,17 @@ def test_files_of_others_are_not_claimed() -> None:
 )
 def test_what_is_wrong_is_told_with_its_row(value: Any, wanted: str) -> None:
     """A row that cannot be read ends the import with its place, and with what to do."""
-    assert Phoenix.claims(Held(Path("log.json"), value=value))
+    assert PhoenixFormat.claims(LoadedFile(Path("log.json"), value=value))
     with pytest.raises(JudgeFixturesError, match=wanted):
-        Phoenix.rows(Held(Path("log.json"), value=value))
+        PhoenixFormat.rows(LoadedFile(Path("log.json"), value=value))
 
 
 def test_numbers_that_are_none_are_no_judgement() -> None:
     """NaN, which frames have where nothing is, is neither a label nor a score."""
     rows = [{**NOTE, "label": float("nan"), "score": 0.5}, {**NOTE, "label": float("nan"), "score": float("nan")}]
-    held = Held(Path("log.json"), value=rows)
-    assert [row.fields["judged"].get("score") for row in Phoenix.rows(held)] == [0.5]
-    assert Phoenix.remarks(held) == ("without a judgement: 1 row of 'tone' in log.json",)
+    held = LoadedFile(Path("log.json"), value=rows)
+    assert [row.fields["judged"].get("score") for row in PhoenixFormat.rows(held)] == [0.5]
+    assert PhoenixFormat.remarks(held) == ("without a judgement: 1 row of 'tone' in log.json",)
 
 
 @pytest.mark.parametrize(

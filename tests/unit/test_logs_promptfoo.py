@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, json_lines, read_rows
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import Request, import_log
-from judgefixtures.imports.exports import export_of
-from judgefixtures.imports.exports.held import Held, hold
-from judgefixtures.imports.exports.titles import metric_names
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.importers import ImportRequest, import_log
+from judgefixtures.importers.formats import detect_format
+from judgefixtures.importers.formats.loaded_file import LoadedFile, load_file
+from judgefixtures.importers.formats.titles import metric_names
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -47,7 +47,7 @@ def components(name: str, kind: str) -> Iterator[dict[str, Any]]:
 
 def took(name: str, folder: Path, **more: Any) -> Any:
     """Import a file; return what was done."""
-    return import_log(Request((FILES / name,), judge="mine", dataset="foo", into=folder, **more))
+    return import_log(ImportRequest((FILES / name,), judge="mine", dataset="foo", into=folder, **more))
 
 
 @pytest.mark.parametrize("name", FULL)
@@ -212,8 +212,8 @@ def cell(*parts: Any, test: int = 0, output: int = 0, **more: Any) -> dict[str, 
 
 def said(*given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the rows of an export say."""
-    held = Held(Path("results.json"), value={"results": {"results": [*given]}})
-    return [row.fields["judged"] for row in export_of(held).rows(held)]
+    held = LoadedFile(Path("results.json"), value={"results": {"results": [*given]}})
+    return [row.fields["judged"] for row in detect_format(held).rows(held)]
 
 
 def test_different_outputs_of_a_repeated_test_are_examples_of_one_cluster() -> None:
@@ -323,9 +323,12 @@ def test_a_provider_that_failed_leaves_no_choice() -> None:
 def test_copies_from_a_cache_are_told() -> None:
     """A repeat that reads the grader's first answer from promptfoo's cache says nothing of its noise."""
     given = [cell(part(tokensUsed={"cached": 9}), test=n, vars={"id": "t"}) for n in range(2)]
-    held = Held(Path("results.json"), value={"results": {"results": given}})
-    assert "1 grading of results.json came from promptfoo's cache" in export_of(held).remarks(held)[0]
-    assert export_of(hold(FILES / "0.121.20-repeat.json")).remarks(hold(FILES / "0.121.20-repeat.json")) == ()
+    held = LoadedFile(Path("results.json"), value={"results": {"results": given}})
+    assert "1 grading of results.json came from promptfoo's cache" in detect_format(held).remarks(held)[0]
+    assert (
+        detect_format(load_file(FILES / "0.121.20-repeat.json")).remarks(load_file(FILES / "0.121.20-repeat.json"))
+        == ()
+    )
 
 
 def test_outputs_that_were_stripped_are_no_texts() -> None:

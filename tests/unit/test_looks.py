@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgefixtures.config import SwapTable
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks, decide_swap
-from judgefixtures.swap.levels import at_looks, boundaries, once, pocock_type, spent_on_passes
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.statistics.alpha_spending import (
+    alpha_spent_on_passes,
+    fixed_design_levels,
+    levels_at_looks,
+    pocock_spending,
+    stopping_boundaries,
+)
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_looks, decide_swap
 
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
 LOOKS = [25, 50, 100, 200]
@@ -33,7 +40,9 @@ def obrien_fleming_type(alpha: float) -> tuple[float, ...]:
     ("spent", "fractions", "published"),
     [
         pytest.param(obrien_fleming_type(0.025), FIFTHS, (4.8769, 3.3569, 2.6803, 2.2898, 2.0310), id="OBF type"),
-        pytest.param(pocock_type(0.025, FIFTHS), FIFTHS, (2.4380, 2.4268, 2.4101, 2.3966, 2.3859), id="Pocock type"),
+        pytest.param(
+            pocock_spending(0.025, FIFTHS), FIFTHS, (2.4380, 2.4268, 2.4101, 2.3966, 2.3859), id="Pocock type"
+        ),
         pytest.param((0.04, 0.05), (0.5, 1.0), (1.7507, 2.0689), id="the passes"),
         pytest.param((0.05,), (1.0,), (1.6449,), id="one look"),
     ],
@@ -42,17 +51,17 @@ def test_boundaries_are_the_published_ones(
     spent: tuple[float, ...], fractions: tuple[float, ...], published: tuple[float, ...]
 ) -> None:
     """To the four decimals that are printed."""
-    assert boundaries(spent, fractions) == pytest.approx(published, abs=1.5e-4)
+    assert stopping_boundaries(spent, fractions) == pytest.approx(published, abs=1.5e-4)
 
 
 def test_boundaries_hold_by_simulation() -> None:
     """A process without drift crosses them as often as is spent."""
     fractions = tuple(look / 200 for look in LOOKS)
-    bounds = boundaries(pocock_type(0.05, fractions), fractions)
+    bounds = stopping_boundaries(pocock_spending(0.05, fractions), fractions)
     steps = np.sqrt(np.diff([0, *fractions]))
     process = np.cumsum(np.random.default_rng(1).standard_normal((200_000, 4)) * steps, axis=1) / np.sqrt(fractions)
     crossed = np.maximum.accumulate(process > bounds, axis=1).mean(axis=0)
-    assert crossed == pytest.approx(pocock_type(0.05, fractions), abs=0.002)
+    assert crossed == pytest.approx(pocock_spending(0.05, fractions), abs=0.002)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("gsdesign") is None, reason="gsdesign is a second opinion: not installed")
@@ -61,7 +70,7 @@ def test_boundaries_agree_with_gsdesign() -> None:
     import gsdesign  # type: ignore[import-not-found, unused-ignore]
 
     for spent, fractions in (((0.04, 0.05), (0.5, 1.0)), ((0.01, 0.025), (0.3, 1.0))):
-        first, second = boundaries(spent, fractions)
+        first, second = stopping_boundaries(spent, fractions)
         below = gsdesign.h1(r=80, info=fractions[0], b=first)
         _, _, chances = gsdesign.hupdate(80, 0.0, fractions[1], second, math.inf, 0.0, fractions[0], below)
         assert float(np.sum(chances)) == pytest.approx(spent[1] - spent[0], abs=5e-6)
@@ -69,9 +78,9 @@ def test_boundaries_agree_with_gsdesign() -> None:
 
 def test_one_look_is_the_fixed_design() -> None:
     """Whatever its number of pairs."""
-    assert at_looks([70], 0.05) == (once(0.05),)
-    assert once(0.05).z_pass == pytest.approx(1.6448536269514722, abs=1e-12)
-    assert once(0.05).reject(7) == pytest.approx(0.025 / 7)
+    assert levels_at_looks([70], 0.05) == (fixed_design_levels(0.05),)
+    assert fixed_design_levels(0.05).z_pass == pytest.approx(1.6448536269514722, abs=1e-12)
+    assert fixed_design_levels(0.05).reject(7) == pytest.approx(0.025 / 7)
 
 
 @pytest.mark.parametrize(
@@ -87,16 +96,16 @@ def test_one_look_is_the_fixed_design() -> None:
 )
 def test_how_passes_share_alpha(looks: list[int], spent: tuple[float, ...]) -> None:
     """Nothing before 75 pairs, four fifths at the first look from there on, the rest evenly."""
-    assert spent_on_passes(looks, 0.05) == pytest.approx(spent)
+    assert alpha_spent_on_passes(looks, 0.05) == pytest.approx(spent)
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=5, unique=True), st.sampled_from([0.01, 0.05, 0.1]))
 def test_levels_of_looks_stay_below_that_of_one(looks: list[int], alpha: float) -> None:
     """No look tests at more than the whole level, and what rejects is stricter with more tests."""
-    for levels in at_looks(sorted(looks), alpha):
-        assert levels.z_pass >= once(alpha).z_pass - 1e-9
-        assert 0 < levels.reject(30) < levels.reject(3) <= once(alpha).reject(3) * (1 + 1e-9)
+    for levels in levels_at_looks(sorted(looks), alpha):
+        assert levels.z_pass >= fixed_design_levels(alpha).z_pass - 1e-9
+        assert 0 < levels.reject(30) < levels.reject(3) <= fixed_design_levels(alpha).reject(3) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +121,13 @@ def test_levels_of_looks_stay_below_that_of_one(looks: list[int], alpha: float) 
 def test_impossible_boundaries_are_refused(spent: Any, fractions: Any, words: str) -> None:
     """The message says what does not fit."""
     with pytest.raises(ValueError, match=words):
-        boundaries(spent, fractions)
+        stopping_boundaries(spent, fractions)
 
 
 # --- decisions ----------------------------------------------------------------------------------------------
 
 
-def judges(seed: int, n: int, vsr: float = 0.05) -> tuple[list[SwapCell], list[SwapAccuracy]]:
+def judges(seed: int, n: int, vsr: float = 0.05) -> tuple[list[SwapContrast], list[SwapAccuracy]]:
     """Return four cells and two accuracies of n pairs; with fewer pairs the same ones, the first of them."""
     ids = [f"pair-{index}" for index in range(n)]
     cells, right = [], []
@@ -129,14 +138,16 @@ def judges(seed: int, n: int, vsr: float = 0.05) -> tuple[list[SwapCell], list[S
                 [(1, 2) if u < along else (2, 1) if u > 0.975 else (1, 1) for u in column]
                 for column, along in zip(rows.T.tolist(), (vsr, 0.05), strict=True)
             ]
-            cells.append(SwapCell("recency", f"recency-{contrast}", dataset, ids, *arms, [False] * n, [False] * n))
+            cells.append(SwapContrast("recency", f"recency-{contrast}", dataset, ids, *arms, [False] * n, [False] * n))
         u = np.random.default_rng([seed, place]).random((n, 2))
         shares = np.where(u < 0.03, 0.5, 1.0)
         right.append(SwapAccuracy(dataset, ids, shares[:, 0].tolist(), shares[:, 1].tolist()))
     return cells, right
 
 
-def firsts(cells: list[SwapCell], right: list[SwapAccuracy], n: int) -> tuple[list[SwapCell], list[SwapAccuracy]]:
+def firsts(
+    cells: list[SwapContrast], right: list[SwapAccuracy], n: int
+) -> tuple[list[SwapContrast], list[SwapAccuracy]]:
     return [each.first(n) for each in cells], [each.first(n) for each in right]
 
 

@@ -11,17 +11,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.columns import contrast_row
-from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.contrast_row import contrast_row
 from judgefixtures.config import GateTable
-from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import Measurement, acknowledged, arm_rates, measure
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.numbers.statistics import Estimate, paired_difference, proportion
-from judgefixtures.reading.verdicts import InvalidKind, Verdict
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, arm_rates, measure_contrast, read_acknowledgment
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import InvalidKind, Verdict
+from judgefixtures.statistics import Estimate, paired_difference, proportion
 
 CONTRAST = contrasts("recency")[0]
 
@@ -45,7 +45,7 @@ def judgment(
     if says == "mentioned" and choice == newer:
         reason = "I did not consider when the responses were written."
     verdict = Verdict(choice, reason, None if choice else kind)
-    return Judgment(Pair(f"p{number}", f"Q{number}", "A", "B"), condition, Reply(verdict))
+    return Judgment(Pair(f"p{number}", f"Q{number}", "A", "B"), condition, JudgeReply(verdict))
 
 
 def arms(rows: list[tuple[Asked, Asked]]) -> tuple[list[Judgment], list[Judgment]]:
@@ -56,9 +56,9 @@ def arms(rows: list[tuple[Asked, Asked]]) -> tuple[list[Judgment], list[Judgment
     )
 
 
-def measured(*rows: tuple[Asked, Asked]) -> Measurement:
+def measured(*rows: tuple[Asked, Asked]) -> ContrastMeasurement:
     """Return the measurement of these pairs."""
-    return measure(*arms(list(rows)))
+    return measure_contrast(*arms(list(rows)))
 
 
 def pairs(
@@ -88,7 +88,7 @@ tables = st.lists(st.tuples(asked, asked), max_size=25)
 @pytest.mark.parametrize("says", REASONS)
 def test_acknowledged_reads_the_reason_with_its_own_cues(condition: Condition, choice: Choice, says: Says) -> None:
     """A judgment's reason is read with the cues of its own prompt and the verdict that it gives."""
-    assert acknowledged(judgment(1, condition, choice, says)) == says
+    assert read_acknowledgment(judgment(1, condition, choice, says)) == says
 
 
 class Read(str):
@@ -106,18 +106,18 @@ def test_a_reason_is_read_once_whoever_asks() -> None:
     said = [Read(f"I prefer Response {n} because it was written more recently, says reason {n}.") for n in (1, 2)]
     pair = Pair("p", "Q", "A", "B")
     x, y = (
-        [Judgment(pair, condition, Reply(Verdict(choice, text)))]
+        [Judgment(pair, condition, JudgeReply(Verdict(choice, text)))]
         for condition, choice, text in zip((CONTRAST.x, CONTRAST.y), (1, 2), said, strict=True)
     )
     for _ in range(3):
-        assert measure(x, y).moved[0].acknowledged
+        assert measure_contrast(x, y).moved[0].acknowledged
         assert [judgment_row("j", "d", each).to_json()["acknowledgment"] for each in (*x, *y)] == ["cited", "cited"]
     assert Read.times == 4  # what it admits, and which response it argues for
 
 
 def test_without_cues_there_is_nothing_to_acknowledge() -> None:
     """The same reason in the cue-free condition refers to no cue."""
-    assert acknowledged(judgment(1, NO_CUE, 1, "cited")) == "absent"
+    assert read_acknowledgment(judgment(1, NO_CUE, 1, "cited")) == "absent"
 
 
 def test_own_cues_are_recognised_by_their_sentences() -> None:
@@ -130,8 +130,8 @@ def test_own_cues_are_recognised_by_their_sentences() -> None:
     }
     condition = contrasts("brand", families)[0].x
     reason = "I chose Response 1 because it comes from our product."
-    found = Judgment(Pair("p", "Q", "A", "B"), condition, Reply(Verdict(1, reason)))
-    assert acknowledged(found) == "cited"
+    found = Judgment(Pair("p", "Q", "A", "B"), condition, JudgeReply(Verdict(1, reason)))
+    assert read_acknowledgment(found) == "cited"
 
 
 # --- counts -----------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_worst_tables_of_one_pair(x: Choice, y: Choice, low: tuple[int, int], hi
 @quick
 def test_swapping_the_arms_mirrors_everything(rows: list[tuple[Asked, Asked]]) -> None:
     """Measured from y to x, flips change sides and VSR its sign; what has no direction stays."""
-    there, back = measure(*arms(rows)), measure(*reversed(arms(rows)))
+    there, back = measure_contrast(*arms(rows)), measure_contrast(*reversed(arms(rows)))
     assert (back.n11, back.n10, back.n01, back.n00) == (there.n11, there.n01, there.n10, there.n00)
     assert back.low == there.high[::-1]
     assert back.high == there.low[::-1]
@@ -213,7 +213,7 @@ def test_swapping_the_arms_mirrors_everything(rows: list[tuple[Asked, Asked]]) -
 @quick
 def test_rates_lie_in_their_intervals(rows: list[tuple[Asked, Asked]]) -> None:
     """Every estimate lies in its interval, has the asked confidence, and VSR never exceeds the flip rate."""
-    found = measure(*arms(rows), confidence=0.8)
+    found = measure_contrast(*arms(rows), confidence=0.8)
     signed = (found.vsr, found.admitted_shift, found.unadmitted_shift)
     for rate in (*signed, found.flip_rate, found.car, found.car_all, found.silent_shift_rate):
         if rate is not None:
@@ -229,7 +229,7 @@ def test_arms_must_have_the_same_length() -> None:
     """An arm that lacks a pair is an error, never a shorter table."""
     x, y = arms(pairs(1, 1, 3))
     with pytest.raises(ValueError, match="same pairs"):
-        measure(x, y[:2])
+        measure_contrast(x, y[:2])
 
 
 # --- VSR and flip rate ------------------------------------------------------------------------------------
@@ -275,11 +275,13 @@ def test_mcnemar_is_exact_and_two_sided() -> None:
 def test_first_selection_rates() -> None:
     """The row's rates are the shares of complete pairs in which response 1 was chosen, per label order."""
     found = measured(*pairs(1, 1, 3), *pairs(1, 2, 4), *pairs(2, 1, 1), *pairs(2, 2, 2), *pairs(1, None, 9))
-    row = contrast_row("j", "d", CONTRAST, found, decide(found, GateTable())).to_json()
+    row = contrast_row("j", "d", CONTRAST, found, decide_contrast(found, GateTable())).to_json()
     assert row["first_selection_rate"] == {"xy": 0.7, "yx": 0.4}
     nothing = measured(*pairs(1, None, 2))
     assert (
-        contrast_row("j", "d", CONTRAST, nothing, decide(nothing, GateTable())).to_json()["first_selection_rate"]
+        contrast_row("j", "d", CONTRAST, nothing, decide_contrast(nothing, GateTable())).to_json()[
+            "first_selection_rate"
+        ]
         is None
     )
 
@@ -419,7 +421,7 @@ def test_car_ceiling(n10: int, n01: int, ceiling: float | None) -> None:
 def test_moved_pairs_are_the_flips_in_order(rows: list[tuple[Asked, Asked]]) -> None:
     """`moved` holds every pair with two different valid verdicts, in order, with both of its judgments."""
     x, y = arms(rows)
-    found = measure(x, y)
+    found = measure_contrast(x, y)
     flips = [index for index, (a, b) in enumerate(rows) if {a[0], b[0]} == {1, 2}]
     assert [(move.x, move.y) for move in found.moved] == [(x[index], y[index]) for index in flips]
     towards = (found.n10 > found.n01) - (found.n01 > found.n10)
@@ -431,7 +433,7 @@ def test_invalid_kinds_are_counted_per_verdict() -> None:
     """Every invalid verdict counts under its kind, two in one pair twice; kinds are in alphabetical order."""
     x = [judgment(1, CONTRAST.x, None, kind="tie"), judgment(2, CONTRAST.x, None, kind="refusal")]
     y = [judgment(1, CONTRAST.y, None, kind="tie"), judgment(2, CONTRAST.y, 1)]
-    found = measure(x, y)
+    found = measure_contrast(x, y)
     assert found.invalid_kinds == (("refusal", 1), ("tie", 2))
     assert found.invalid_pairs == 2
 
@@ -457,7 +459,7 @@ def reasoned(number: int, condition: Condition, choice: Literal[1, 2], says: Say
     """Return a judgment whose server returned its reasoning, or none."""
     plain = judgment(number, condition, choice, says)
     thought = "" if thinks is None else REASONS[thinks].format(n=choice)
-    return Judgment(plain.pair, condition, Reply(Verdict(choice, plain.verdict.reason, None, reasoning=thought)))
+    return Judgment(plain.pair, condition, JudgeReply(Verdict(choice, plain.verdict.reason, None, reasoning=thought)))
 
 
 def test_what_is_thought_and_not_said_is_counted():
@@ -472,7 +474,7 @@ def test_what_is_thought_and_not_said_is_counted():
     ]
     x = [reasoned(number, CONTRAST.x, 1, says, thinks) for number, (says, thinks) in enumerate(told)]
     y = [reasoned(number, CONTRAST.y, 2, "absent", None) for number in range(len(told))]
-    found = measure(x, y)
+    found = measure_contrast(x, y)
     assert (found.followed, found.acknowledged) == (6, 2)
     assert found.car_reasoning is not None
     assert (found.car_reasoning.value, found.car_reasoning.n) == (3 / 5, 5)

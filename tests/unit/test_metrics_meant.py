@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from support.importing import Tool
 
-from judgefixtures.imports import Request, exports, import_log, opened, summary
-from judgefixtures.imports.exports.unmarked import Plain
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.importers import ImportRequest, formats, import_log, log_files, summary
+from judgefixtures.importers.formats.unmarked import PlainLogFormat
+from judgefixtures.util.errors import JudgeFixturesError
 
 N = 6
 
 
 @pytest.fixture(autouse=True)
 def _tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = {Tool.name: Tool, Plain.name: Plain}
-    monkeypatch.setattr(exports, "EXPORTS", every)
-    monkeypatch.setattr(opened, "EXPORTS", every)
+    every = {Tool.name: Tool, PlainLogFormat.name: PlainLogFormat}
+    monkeypatch.setattr(formats, "EXPORTS", every)
+    monkeypatch.setattr(log_files, "EXPORTS", every)
 
 
 def said(number: int, **more: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def take(tmp_path: Path) -> Callable[..., Any]:
     def taken(rows: list[dict[str, Any]], **more: Any) -> Any:
         log = tmp_path / "log.json"
         log.write_text(json.dumps({"judgements": rows}))
-        request = Request((log,), judge="mine", into=tmp_path / "cassettes", config=None)
+        request = ImportRequest((log,), judge="mine", into=tmp_path / "cassettes", config=None)
         return import_log(replace(request, **more))
 
     return taken
@@ -161,7 +161,7 @@ def test_a_column_of_that_name(own: Any, tmp_path: Path) -> None:
     log = tmp_path / "own.jsonl"
     rows = [{"id": f"e{n}", "question": f"{n}?", "response": f"{n}.", "passed": n < 2, "judged": own} for n in range(N)]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = import_log(Request((log,), judge="mine", into=tmp_path / "cassettes"))
+    done = import_log(ImportRequest((log,), judge="mine", into=tmp_path / "cassettes"))
     assert sum(bool(each.said) for each in done.imported.answers.values()) == 2
     assert not done.unused
 
@@ -173,7 +173,7 @@ def test_texts_of_several_examples(tmp_path: Path) -> None:
     pairs.write_text("".join(json.dumps(row) + "\n" for row in examples))
     rows = [{"question": row["question"], "response": row["response"], "passed": True} for row in examples[1:]]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = import_log(Request((log,), judge="mine", pairs=pairs, into=tmp_path / "cassettes", allow=0.2))
+    done = import_log(ImportRequest((log,), judge="mine", pairs=pairs, into=tmp_path / "cassettes", allow=0.2))
     assert [key.pair for key in sorted(done.imported.answers)] == [f"e{n}" for n in range(2, N)]
     assert [why for why, _ in done.unused] == ["several examples have its texts, and it names none by its id"]
 

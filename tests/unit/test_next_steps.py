@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports.answers import logs_of
+from judgefixtures.cli.main import main
+from judgefixtures.importers.imported_answers import logs_in_file
 
 N = 30
 
@@ -91,7 +91,7 @@ def test_two_judges_of_one_file_are_two(take: Callable[..., str], tmp_path: Path
     both = log(by="a") + log(lambda _: "pass", by="b")
     for judge in "ab":
         take(both, "--where", f"by={judge}", judge=judge)
-    logs = [logs_of(tmp_path / "cassettes" / judge / "log" / "imported.jsonl") for judge in "ab"]
+    logs = [logs_in_file(tmp_path / "cassettes" / judge / "log" / "imported.jsonl") for judge in "ab"]
     assert logs[0] != logs[1]
 
 

@@ -10,8 +10,8 @@ import pytest
 from support.project import Project, Ran, in_pyproject, rows_of, suite
 from support.server import NOWHERE, Asked, Server, serving
 
-from judgefixtures.material.pairs import Pair
-from judgefixtures.numbers.estimate import Status
+from judgefixtures.models.pairs import Pair
+from judgefixtures.statistics.estimate import Status
 
 pytest_plugins = ["pytester"]
 

@@ -14,22 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from support.benchmarks import benchmark
 
-from judgefixtures.numbers.odds import (
-    LARGEST,
-    SUREST,
-    Shift,
-    clipped,
-    gate_log_odds,
-    log_odds_shift,
-    mean_shift,
-    odds_in_words,
-    probability_shift,
-    share_log_odds,
-    shift,
-    token_shift,
-    untold,
-)
-from judgefixtures.numbers.statistics import (
+from judgefixtures.statistics import (
     Estimate,
     Status,
     gate_shift,
@@ -38,6 +23,21 @@ from judgefixtures.numbers.statistics import (
     pairs_for_mean,
     score_interval,
     score_test,
+)
+from judgefixtures.statistics.log_odds import (
+    LARGEST,
+    SUREST,
+    Shift,
+    clip_log_odds,
+    describe_odds,
+    gate_log_odds,
+    is_beyond_precision,
+    log_odds_shift,
+    mean_shift,
+    probability_shift,
+    share_log_odds,
+    shift,
+    token_shift,
 )
 
 PASS, FAIL, INCONCLUSIVE = Status.PASS, Status.FAIL, Status.INCONCLUSIVE
@@ -67,11 +67,11 @@ def exact(values: Iterable[float]) -> list[Shift]:
 
 def test_log_odds_are_clipped() -> None:
     """Probabilities nearer to 0 or 1 than a millionth are not told apart, and nan is none."""
-    assert clipped(INFINITE) == -clipped(-INFINITE) == pytest.approx(math.log((1 - 1e-6) / 1e-6), rel=1e-9)
-    assert clipped(20.0) == clipped(14.0) == LARGEST
-    assert clipped(-3.25) == -3.25
+    assert clip_log_odds(INFINITE) == -clip_log_odds(-INFINITE) == pytest.approx(math.log((1 - 1e-6) / 1e-6), rel=1e-9)
+    assert clip_log_odds(20.0) == clip_log_odds(14.0) == LARGEST
+    assert clip_log_odds(-3.25) == -3.25
     with pytest.raises(ValueError, match="log-odds must be a number, got nan"):
-        clipped(math.nan)
+        clip_log_odds(math.nan)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_an_arm_that_is_beyond_alone_is_a_bound(
     found = shift(x, y)
     assert (found.low, found.high, found.value) == pytest.approx(expected)
     assert shift(y, x) == found.reversed()
-    assert not untold(x, y)
+    assert not is_beyond_precision(x, y)
 
 
 def test_arms_that_are_beyond_on_the_same_side_tell_nothing() -> None:
     """Whatever lies between them: such a pair is to be left out."""
-    assert untold((15.0, 15.0), (20.0, INFINITE))
-    assert untold((-INFINITE, -14.0), (-15.0, -15.0))
-    assert not untold((6.0, INFINITE), (15.0, 15.0))
+    assert is_beyond_precision((15.0, 15.0), (20.0, INFINITE))
+    assert is_beyond_precision((-INFINITE, -14.0), (-15.0, -15.0))
+    assert not is_beyond_precision((6.0, INFINITE), (15.0, 15.0))
 
 
 @given(st.tuples(logits, logits, logits, logits).map(sorted), st.tuples(logits, logits).map(sorted))
@@ -371,7 +371,7 @@ def test_more_pairs_do_not_help_against_bounds() -> None:
 )
 def test_odds_are_said_in_words(value: float, low: float, high: float, words: str) -> None:
     """By how many times they grow or shrink, and that they hardly change."""
-    said = odds_in_words(Estimate(value, low, high, 0.90, 100), "new", "old")
+    said = describe_odds(Estimate(value, low, high, 0.90, 100), "new", "old")
     assert said == f"labelled new rather than old, the odds of being chosen {words}"
 
 

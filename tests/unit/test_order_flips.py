@@ -12,20 +12,26 @@ import pytest
 from scipy.stats import binom, binomtest
 from support.project import Project, in_pyproject, suite
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.order_flips import decide_flips, fewest_of_flips
-from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.checks.contrast import ContrastCheck
+from judgefixtures.checks.order_flips import decide_flips, min_pairs_for_flips
 from judgefixtures.config import GateTable, PositionTable, build_config, judge_table
-from judgefixtures.findings import Finding, Part, PartRow
-from judgefixtures.material.contrasts import other_contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import Measurement, measure
-from judgefixtures.numbers.shares import gate_share, most_that_pass, pairs_for_share, share_chances, smallest_n_of_share
-from judgefixtures.numbers.statistics import Status, proportion
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.contrasts import other_contrasts
+from judgefixtures.models.findings import DecisionPart, Finding, PartRow
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status, proportion
+from judgefixtures.statistics.proportion_gate import (
+    gate_share,
+    largest_passing_count,
+    pairs_for_share,
+    share_gate_chances,
+    smallest_n_of_share,
+)
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -36,11 +42,11 @@ GATE = CONFIG.gate("position")
 JUDGE = judge_table({"provider": "openai", "model": "m"})
 
 
-def choosing(selected: int | None) -> Reply:
-    return Reply(Verdict(None, "", "refusal") if selected is None else Verdict(selected, "It is right."))
+def choosing(selected: int | None) -> JudgeReply:
+    return JudgeReply(Verdict(None, "", "refusal") if selected is None else Verdict(selected, "It is right."))
 
 
-def both_orders(choices: Sequence[str], clusters: int | None = None) -> Measurement:
+def both_orders(choices: Sequence[str], clusters: int | None = None) -> ContrastMeasurement:
     """Return a measurement of pairs by their own choices in either order: "12" changed, "1-" has one invalid answer."""
     rows = []
     for number, (own, other) in enumerate(choices):
@@ -48,10 +54,10 @@ def both_orders(choices: Sequence[str], clusters: int | None = None) -> Measurem
         x = Judgment(pair, POSITION.x, choosing(None if own == "-" else int(own)))
         y = Judgment(pair, POSITION.y, choosing(None if other == "-" else 3 - int(other)))
         rows.append((x, y))
-    return measure([x for x, _ in rows], [y for _, y in rows], GATE.confidence, POSITION.outcome)
+    return measure_contrast([x for x, _ in rows], [y for _, y in rows], GATE.confidence, POSITION.outcome)
 
 
-def part(choices: Sequence[str], limit: float | None = 0.2, clusters: int | None = None, **gate: Any) -> Part:
+def part(choices: Sequence[str], limit: float | None = 0.2, clusters: int | None = None, **gate: Any) -> DecisionPart:
     return decide_flips(both_orders(choices, clusters), PositionTable(max_position_flips=limit, **gate), CONFIG)
 
 
@@ -81,7 +87,9 @@ def test_three_ways_by_exact_tests(flips: int, alpha: float) -> None:
     assert (found.p_pass, found.p_fail) == pytest.approx((p_pass, p_fail))
     expected = Status.PASS if p_pass < alpha else Status.FAIL if p_fail < alpha else Status.INCONCLUSIVE
     assert found.status is expected
-    assert (found.status is Status.PASS) == (found.estimate.high < 0.2) == (flips <= most_that_pass(40, 0.2, alpha))
+    assert (
+        (found.status is Status.PASS) == (found.estimate.high < 0.2) == (flips <= largest_passing_count(40, 0.2, alpha))
+    )
     assert (found.status is Status.FAIL) == (found.estimate.low > 0.2)
 
 
@@ -132,8 +140,8 @@ def test_the_fewest_pairs(limit: float, alpha: float) -> None:
     least = smallest_n_of_share(limit, alpha)
     assert gate_share(0, least, limit, alpha).status is Status.PASS
     assert gate_share(0, least - 1, limit, alpha).status is Status.INCONCLUSIVE
-    assert fewest_of_flips(PositionTable(max_position_flips=limit, confidence=1 - 2 * alpha)) == least
-    assert fewest_of_flips(PositionTable()) == fewest_of_flips(GateTable()) == 0
+    assert min_pairs_for_flips(PositionTable(max_position_flips=limit, confidence=1 - 2 * alpha)) == least
+    assert min_pairs_for_flips(PositionTable()) == min_pairs_for_flips(GateTable()) == 0
 
 
 def test_the_preflight_knows_the_limit() -> None:
@@ -141,12 +149,12 @@ def test_the_preflight_knows_the_limit() -> None:
     some = [Pair(f"p{n}", "Q", "A", "B") for n in range(30)]
     strict = build_config({"gate": {"position": {"max_position_flips": 0.05}}})
     check = ContrastCheck(POSITION)
-    need = check.need(strict, JUDGE, "own", some)
+    need = check.min_sample(strict, JUDGE, "own", some)
     assert str(need) == (
         "position-no-cue on own: 30 pairs cannot pass max_position_flips 0.05, not even if no choice changes: at least "
         "59 are needed"
     )
-    assert check.need(CONFIG, JUDGE, "own", some) is None
+    assert check.min_sample(CONFIG, JUDGE, "own", some) is None
     design, unlimited = (check.design(each, JUDGE, "own", some * 2) for each in (CONFIG, build_config({})))
     assert design.chance(0.05) == pytest.approx(0.9624, abs=0.0001), "six flips at most, and of these few one way"
     assert unlimited.chance(0.05) > design.chance(0.05)
@@ -161,16 +169,16 @@ def test_the_chances_are_those_of_the_gate() -> None:
             sum(binom.pmf(k, n, share) for k in range(n + 1) if said[k] is status)
             for status in (Status.PASS, Status.FAIL)
         ]
-        assert share_chances(n, limit, share) == pytest.approx(sums, abs=1e-12)
+        assert share_gate_chances(n, limit, share) == pytest.approx(sums, abs=1e-12)
 
 
 def test_it_errs_no_more_often_than_it_says() -> None:
     """At the limit neither PASS nor FAIL is likelier than alpha, at any number of pairs; the table of the docs holds."""
     for limit in (0.05, 0.1, 0.2, 0.4):
-        assert max(max(share_chances(n, limit, limit)) for n in range(5, 300)) <= 0.05
+        assert max(max(share_gate_chances(n, limit, limit)) for n in range(5, 300)) <= 0.05
     text = (REPOSITORY / "docs" / "statistics.md").read_text()
     for n in (40, 60, 100, 200):
-        chances = [share_chances(n, 0.2, share) for share in (0.05, 0.10, 0.15, 0.20, 0.30, 0.40)]
+        chances = [share_gate_chances(n, 0.2, share) for share in (0.05, 0.10, 0.15, 0.20, 0.30, 0.40)]
         cells = [" / ".join(f"{chance:.2f}".removeprefix("0") for chance in each) for each in chances]
         assert f"| {n} | {' | '.join(cells)} |" in text
 
@@ -180,7 +188,7 @@ def test_the_advice_decides() -> None:
     for k in (4, 5, 12):
         advised = pairs_for_share(k, 40, 0.2)
         assert advised is not None
-        assert max(share_chances(advised, 0.2, k / 40)) == pytest.approx(0.8, abs=0.06)
+        assert max(share_gate_chances(advised, 0.2, k / 40)) == pytest.approx(0.8, abs=0.06)
     assert pairs_for_share(8, 40, 0.2) is None
 
 

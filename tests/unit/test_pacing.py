@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from support.asking import a_judge, rows, run, some_pairs
 from support.server import SDKS, Answer, Asked, good, problem, serving, wire
 
-from judgefixtures.asking import pacing, patience
-from judgefixtures.asking.judges import FatalJudgeError
-from judgefixtures.asking.pacing import Pace
-from judgefixtures.providers import Quota
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.client import rate_limiter, retry
+from judgefixtures.client.rate_limiter import RateLimiter
+from judgefixtures.judges.judge import FatalJudgeError
+from judgefixtures.providers import RateLimitQuota
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -68,7 +68,7 @@ def clocked(main: Coroutine[Any, Any, Any]) -> Any:
 class Calls:
     """Makes calls under a pace, and knows when each started and ended, and how many were in flight."""
 
-    pace: Pace
+    pace: RateLimiter
     starts: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
     in_flight: int = 0
@@ -105,7 +105,7 @@ def test_without_a_429_all_calls_start_at_once() -> None:
     """A pace that was never told to slow down holds nothing back."""
 
     async def main() -> None:
-        calls = Calls(Pace())
+        calls = Calls(RateLimiter())
         assert await calls.many(200) == 200
         assert set(calls.starts) == {1000.0}
 
@@ -122,7 +122,7 @@ def test_a_429_halves_the_pace(rate: int) -> None:
     """After a 429 the next call comes after twice the time, and those that follow sooner and sooner."""
 
     async def main() -> None:
-        calls = Calls(Pace(60 * rate))
+        calls = Calls(RateLimiter(60 * rate))
         await calls.many(5 * rate, seconds=0.0)
         refused = now()
         calls.pace.refused(refused)
@@ -140,7 +140,7 @@ def test_one_burst_of_429s_halves_once() -> None:
     """Calls that were on their way when the pace was halved say nothing of the new pace."""
 
     async def main() -> None:
-        calls = Calls(Pace(600))
+        calls = Calls(RateLimiter(600))
         await calls.many(40, seconds=0.0)
         for start in calls.starts[-8:]:
             calls.pace.refused(start)
@@ -155,7 +155,7 @@ def test_nothing_starts_for_the_asked_time() -> None:
     """After a 429 no call starts before the asked seconds are over, neither one that waits nor one that comes."""
 
     async def main() -> None:
-        calls = Calls(Pace())
+        calls = Calls(RateLimiter())
         first = [asyncio.create_task(calls.call(2.0)) for _ in range(4)]
         await asyncio.sleep(1.0)
         calls.pace.refused(1000.0, 7.0)
@@ -171,7 +171,7 @@ def test_a_later_wait_pushes_the_start_further_and_an_earlier_one_does_not_pull_
     """Calls that wait for their turn wait for the longest of what was asked."""
 
     async def main() -> None:
-        calls = Calls(Pace())
+        calls = Calls(RateLimiter())
         calls.pace.hold(5.0)
         waiting = asyncio.create_task(calls.call())
         await asyncio.sleep(3.0)
@@ -235,7 +235,7 @@ class Served:
 
     accepts: Callable[[float], bool]
     seconds: float = 0.5
-    pace: Pace = field(default_factory=Pace)
+    pace: RateLimiter = field(default_factory=RateLimiter)
     answers: list[float] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     refusals: int = 0
@@ -361,7 +361,7 @@ def test_those_that_waited_do_not_rush_in(pause: str) -> None:
             case "refused":
                 served.pace.refused(now(), 20.0)
             case "heed":
-                served.pace.heed([Quota(0.0, 20.0, 500.0)])
+                served.pace.heed([RateLimitQuota(0.0, 20.0, 500.0)])
         started = len(served.starts)
         await asyncio.sleep(30.0)
         until.cancel()
@@ -399,12 +399,12 @@ class Told(Served):
         return taken
 
     @property
-    def said(self) -> list[Quota]:
+    def said(self) -> list[RateLimitQuota]:
         """What is left, and in how many seconds all of it is there again."""
         seconds = (self.limit - self.left) * self.period / self.limit
         if self.anew:
             seconds = self.period - now() % self.period
-        return [Quota(float(int(self.left)), seconds, float(self.limit) if self.tells_limit else None)]
+        return [RateLimitQuota(float(int(self.left)), seconds, float(self.limit) if self.tells_limit else None)]
 
     async def _answered(self) -> bool:
         async with self.pace.call() as started:
@@ -448,15 +448,15 @@ def test_a_limit_that_is_full_again_slows_nobody_down() -> None:
     """What was scarce before, and is plenty now, holds nothing back: no call waits for a pace of yesterday."""
 
     async def main() -> None:
-        calls = Calls(Pace())
-        calls.pace.heed([Quota(3.0, 60.0, 100.0)])
+        calls = Calls(RateLimiter())
+        calls.pace.heed([RateLimitQuota(3.0, 60.0, 100.0)])
         await calls.many(1, seconds=0.0)
         waiting = asyncio.create_task(calls.many(8, seconds=0.0))
         await asyncio.sleep(2.0)
         assert len(calls.starts) == 1
-        calls.pace.heed([Quota(99.0, 1.0, 100.0)])
+        calls.pace.heed([RateLimitQuota(99.0, 1.0, 100.0)])
         await waiting
-        assert calls.starts[-1] <= 1000.0 + 2.0 + pacing.LOOK_AGAIN
+        assert calls.starts[-1] <= 1000.0 + 2.0 + rate_limiter.LOOK_AGAIN
 
     clocked(main())
 
@@ -465,16 +465,16 @@ def test_what_is_told_to_one_worker_slows_the_others_down(tmp_path: Path) -> Non
     """Calls of all workers together last until the reset, and those in flight elsewhere count as used."""
 
     async def main() -> None:
-        one, two = Calls(Pace()), Calls(Pace())
+        one, two = Calls(RateLimiter()), Calls(RateLimiter())
         for calls in (one, two):
             calls.pace.share(tmp_path, "mine", 8)
-        one.pace.heed([Quota(10.0, 60.0, 100.0)])
+        one.pace.heed([RateLimitQuota(10.0, 60.0, 100.0)])
         await asyncio.gather(one.many(3, seconds=0.0), two.many(3, seconds=0.0))
         assert min(gaps(sorted([*one.starts, *two.starts]))) >= 5.9
         busy = asyncio.create_task(two.many(3, seconds=100.0))
         await asyncio.sleep(30.0)
         at = now()
-        one.pace.heed([Quota(2.0, 30.0, 100.0)])  # three are in flight at the other's
+        one.pace.heed([RateLimitQuota(2.0, 30.0, 100.0)])  # three are in flight at the other's
         await one.many(1, seconds=0.0)
         assert one.starts[-1] >= at + 30.0
         await busy
@@ -490,7 +490,7 @@ def test_requests_per_minute_space_the_starts(rate: float, spacing: float) -> No
     """Starts are 60 / rate seconds apart, however many calls wait and however long they take."""
 
     async def main() -> None:
-        calls = Calls(Pace(rate))
+        calls = Calls(RateLimiter(rate))
         await calls.many(12, seconds=3.3)
         assert [start - 1000.0 for start in calls.starts] == pytest.approx([spacing * place for place in range(12)])
 
@@ -501,7 +501,7 @@ def test_time_that_was_not_used_is_not_made_up_for() -> None:
     """After a pause there is no burst: the rate holds between any two starts."""
 
     async def main() -> None:
-        calls = Calls(Pace(60))
+        calls = Calls(RateLimiter(60))
         await calls.many(3, seconds=0.0)
         await asyncio.sleep(30.0)
         await calls.many(3, seconds=0.0)
@@ -514,7 +514,7 @@ def test_rate_and_wait_hold_together() -> None:
     """Under a rate, starts are still spaced after a wait that a server asked for."""
 
     async def main() -> None:
-        calls = Calls(Pace(60))
+        calls = Calls(RateLimiter(60))
         calls.pace.hold(10.0)
         await calls.many(3, seconds=0.1)
         assert [start - 1000.0 for start in calls.starts] == pytest.approx([10.0, 11.0, 12.0])
@@ -548,7 +548,7 @@ def test_whatever_happens_every_call_ends(seed: int, count: int, rate: float | N
     chance = random.Random(seed)
 
     async def main() -> None:
-        calls = Calls(Pace(rate))
+        calls = Calls(RateLimiter(rate))
 
         async def disturb() -> None:
             for _ in range(15):
@@ -577,7 +577,7 @@ def test_a_cancelled_call_leaves_nothing(tmp_path: Path) -> None:
     """Whenever a call is cancelled, waiting or in flight, the next one gets its place, also among workers."""
 
     async def main() -> None:
-        calls = Calls(Pace(60))
+        calls = Calls(RateLimiter(60))
         calls.pace.share(tmp_path, "mine", 1)
         doomed = [asyncio.create_task(calls.call(60.0)) for _ in range(3)]
         await asyncio.sleep(5.0)
@@ -595,12 +595,12 @@ def test_a_cancelled_call_leaves_nothing(tmp_path: Path) -> None:
 def test_an_error_in_a_call_leaves_its_place(tmp_path: Path) -> None:
     """A call that raises frees its place like one that returns, and the error arrives."""
 
-    async def failing(pace: Pace) -> None:
+    async def failing(pace: RateLimiter) -> None:
         async with pace.call():
             raise JudgeFixturesError("no such thing")
 
     async def main() -> None:
-        calls = Calls(Pace())
+        calls = Calls(RateLimiter())
         calls.pace.share(tmp_path, "mine", 1)
         for _ in range(3):
             with pytest.raises(JudgeFixturesError, match="no such thing"):
@@ -617,7 +617,7 @@ def test_workers_share_places_and_pace(tmp_path: Path) -> None:
     """However many keep pace in one folder, so many calls are in flight in all, and starts are spaced as for one."""
 
     async def main() -> None:
-        workers = [Calls(Pace(600)) for _ in range(3)]
+        workers = [Calls(RateLimiter(600)) for _ in range(3)]
         for worker in workers:
             worker.pace.share(tmp_path, "mine", 4)
         in_flight: list[int] = []
@@ -642,7 +642,7 @@ def test_a_429_of_one_worker_slows_the_others_down(tmp_path: Path) -> None:
     """What one learns of the server's limit holds for all of the same judge, and for no other judge."""
 
     async def main() -> None:
-        one, two, other = Calls(Pace()), Calls(Pace()), Calls(Pace())
+        one, two, other = Calls(RateLimiter()), Calls(RateLimiter()), Calls(RateLimiter())
         for calls, judge in ((one, "mine"), (two, "mine"), (other, "yours")):
             calls.pace.share(tmp_path, judge, 16)
         await one.many(1)
@@ -659,7 +659,7 @@ def test_a_worker_that_was_killed_stops_nobody(torn: str, tmp_path: Path) -> Non
     """What a worker left half written is no news of the server: the others begin anew."""
 
     async def main() -> None:
-        calls = Calls(Pace())
+        calls = Calls(RateLimiter())
         calls.pace.share(tmp_path, "mine", 2)
         await calls.many(2)
         (state,) = tmp_path.glob("*.pace")
@@ -770,16 +770,16 @@ def test_answers_that_keep_arriving_keep_the_run_alive(
 def quick(monkeypatch: pytest.MonkeyPatch, by: float = 20.0) -> None:
     """Let the pace recover and give up so much sooner."""
     for name in ("SHORTEST_WAY", "LONGEST_WAY", "TRIAL", "SPAN", "LOOK_AGAIN"):
-        monkeypatch.setattr(pacing, name, getattr(pacing, name) / by)
+        monkeypatch.setattr(rate_limiter, name, getattr(rate_limiter, name) / by)
     for name in ("SLOWEST", "GENTLE"):
-        monkeypatch.setattr(pacing, name, getattr(pacing, name) * by)
+        monkeypatch.setattr(rate_limiter, name, getattr(rate_limiter, name) * by)
 
 
 @pytest.mark.parametrize("status", [429, 503, 529])
 def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that loads its model, or answers nobody, is waited for longer than max_attempts, by the probe too."""
     quick(monkeypatch)
-    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(retry, "LONGEST_BACKOFF", 0.05)
     loading = [wire(problem("Loading model"), status)] * 9
     with serving(*loading, good("openai")) as server:
         judgments = run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
@@ -791,8 +791,8 @@ def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.M
 def test_an_outage_that_stays_ends_the_run(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody is answered for as long as a run can wait, it ends once, and says how long it waited."""
     quick(monkeypatch)
-    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(patience, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(retry, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 1.0)
     with (
         serving(wire(problem("Not now."), status)) as server,
         pytest.raises(FatalJudgeError, match=r"attempts in 1 s without an answer.*Not now.*--judge-record missing"),

@@ -17,15 +17,15 @@ from support.benchmarks import benchmark
 from support.hostile import attack, planted
 from support.parsed import Parsed, data_of
 
-import judgefixtures.page
-from judgefixtures.page import page
-from judgefixtures.page.cases import ADMITTED, CLOSE, DIFFERS, INVALID, MOVED, cases_of
-from judgefixtures.page.charts import Axis, plane, strip
-from judgefixtures.page.labels import status
-from judgefixtures.page.marks import spelled
-from judgefixtures.page.views import floor_of, view_of
+import judgefixtures.report.html
+from judgefixtures.report.html import page
+from judgefixtures.report.html.charts import ChartAxis, interval_strip, shift_admission_plane
+from judgefixtures.report.html.invisible_characters import spell_out_invisible
+from judgefixtures.report.html.labels import status_label
+from judgefixtures.report.html.pair_browser import ADMITTED, CLOSE, DIFFERS, INVALID, MOVED, browser_data
+from judgefixtures.report.html.views import noise_floor, page_view
 
-HERE = Path(judgefixtures.page.__file__).parent
+HERE = Path(judgefixtures.report.html.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_a_status_is_a_word(html: str) -> None:
     """No status is told by its colour alone."""
     spans = re.findall(r'<span class="status [^"]*">(.*?)</span>(?: [A-Za-z ]+</span>)?', html)
     assert spans
-    assert status("INCONCLUSIVE")["word"] == "INCONCLUSIVE"
+    assert status_label("INCONCLUSIVE")["word"] == "INCONCLUSIVE"
     for kind, words in re.findall(r'<span class="status (\w+)"><span aria-hidden="true">.</span> ([^<]+)</span>', html):
         assert words == {"pass": "PASS", "fail": "FAIL"}.get(kind, words) or words in ("REJECT", "APPROVE")
 
@@ -177,12 +177,12 @@ def test_the_decision_comes_first_and_says_why(parsed: Parsed) -> None:
 def test_it_says_where_answers_come_from(name: str, model: str, recorded: dict[str, Any], said: str) -> None:
     """Recordings with their dates, what was asked now, and simulated judges are told apart."""
     report = {"judges": {name: {"provider": "openai", "model": model}}, "run": {"recorded": {name: recorded}}}
-    assert [person.source for person in view_of(report).people] == [said]
+    assert [person.source for person in page_view(report).people] == [said]
 
 
 def test_an_imported_judge_is_named_as_such() -> None:
     """A judge whose answers come from a log was not asked, and the page says so."""
-    (person,) = view_of({"judges": {"theirs": {"provider": "imported"}}}).people
+    (person,) = page_view({"judges": {"theirs": {"provider": "imported"}}}).people
     assert person.kind == "imported"
     assert "nothing was asked" in person.source
 
@@ -277,7 +277,7 @@ def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
         "reasons": [],
         "components": [{**part, "kind": "abs-vsr"}, {**part, "kind": "accuracy"}],
     }
-    (swap,) = view_of({"decisions": [decision], "decision": {"status": "APPROVE"}}).swaps
+    (swap,) = page_view({"decisions": [decision], "decision": {"status": "APPROVE"}}).swaps
     shift, accuracy = (line.strip.band for line in swap.parts if line.strip is not None)
     assert shift[0] == 0
     assert shift[1] < 100
@@ -306,7 +306,7 @@ def test_a_waiver_names_its_owner_and_its_end(run: Any) -> None:
 )
 def test_the_noise_floor_is_the_placebo_or_the_repeats(floor: Any, expected: Any) -> None:
     """The placebo's own interval is drawn where it was asked, else as far as repeats flip verdicts either way."""
-    assert floor_of({"floor": floor}) == expected
+    assert noise_floor({"floor": floor}) == expected
 
 
 # --- drawings ---------------------------------------------------------------------------------------------------
@@ -315,16 +315,18 @@ def test_the_noise_floor_is_the_placebo_or_the_repeats(floor: Any, expected: Any
 def test_a_strip_stands_where_its_numbers_are() -> None:
     """An interval, its tolerance and its noise floor keep their places on the axis, whatever is beyond its ends."""
     estimate = {"value": 0.25, "low": 0.0, "high": 2.0, "confidence": 0.9, "n": 10}
-    drawn = strip("a", estimate, Axis(-0.5, 0.5), (-0.15, 0.15), (-0.1, 0.1))
+    drawn = interval_strip("a", estimate, ChartAxis(-0.5, 0.5), (-0.15, 0.15), (-0.1, 0.1))
     assert drawn is not None
     assert (drawn.low, drawn.value, drawn.high, drawn.band, drawn.floor) == (50, 75, 100, (35, 65), (40, 60))
-    assert strip("a", None, Axis(0, 1)) is None
+    assert interval_strip("a", None, ChartAxis(0, 1)) is None
 
 
 def test_the_plane_shows_a_range_where_readings_differ() -> None:
     """A contrast that several detectors read has a dot for each and a line between them; numbers never overlap."""
     readings = {"as read": 0.2, "corrected": 0.4, "by a model": 0.8}
-    drawn = plane([("a", 0.1, readings), *((f"b{at}", at / 40, {"as read": 0.0}) for at in range(12))], Axis(-0.5, 0.5))
+    drawn = shift_admission_plane(
+        [("a", 0.1, readings), *((f"b{at}", at / 40, {"as read": 0.0}) for at in range(12))], ChartAxis(-0.5, 0.5)
+    )
     first = drawn.points[0]
     assert first.ends == (44, 176)
     assert [dot.kind for dot in first.dots] == list(readings)
@@ -373,7 +375,7 @@ REPORT = {
 def flags(judgments: list[dict[str, Any]], *, close: Sequence[str] = (), **change: Any) -> int:
     """What the only case of a contrast can be filtered by."""
     report = {**REPORT, "contrasts": [{**REPORT["contrasts"][0], **change}]}
-    cases = cases_of(report, judgments, [{**PAIR, "close_for": list(close)}])["cases"]
+    cases = browser_data(report, judgments, [{**PAIR, "close_for": list(close)}])["cases"]
     return next(cases[at + 2] for at in range(0, len(cases), 3) if cases[at] == 0)
 
 
@@ -412,7 +414,7 @@ def test_a_swap_s_contrast_has_both_arms_of_both_judges() -> None:
     beside = [{**of, "contrast": "c", "quantity": "kappa"}, {**of, "contrast": None, "quantity": "accuracy"}]
     report = {"decisions": REPORT["decisions"], "swap": [{**of, **asked, "quantity": "abs-vsr"}, *beside]}
     judgments = [said("j", "x", 1), said("j", "y", 1, acknowledgment="cited"), said("b", "x", 1), said("b", "y", 2)]
-    found = cases_of(report, judgments, [PAIR])
+    found = browser_data(report, judgments, [PAIR])
     named = [(found["strings"][each["judge"]], len(each["arms"])) for each in found["contrasts"]]
     assert named == [("j", 2), ("b", 2)]
     assert found["cases"][2::3] == [ADMITTED | DIFFERS, MOVED]
@@ -420,7 +422,7 @@ def test_a_swap_s_contrast_has_both_arms_of_both_judges() -> None:
     assert [found["strings"][each] for each in ours["sentences"]] == ["It is new.", "It is old."]
     assert ours["cue"]
     assert ours["others"] == theirs["arms"]
-    assert len(cases_of({**report, "contrasts": REPORT["contrasts"]}, judgments, [PAIR])["contrasts"]) == 2
+    assert len(browser_data({**report, "contrasts": REPORT["contrasts"]}, judgments, [PAIR])["contrasts"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -434,7 +436,7 @@ def test_a_swap_s_contrast_has_both_arms_of_both_judges() -> None:
 )
 def test_a_choice_is_told_of_the_pair_s_own_response(condition: str, others: list[str], turned: bool) -> None:
     """An arm that shows response 2 first is known by its condition, whether or not a contrast is about the order."""
-    data = cases_of({}, [said("j", name, 1) for name in (condition, *others)], [PAIR])
+    data = browser_data({}, [said("j", name, 1) for name in (condition, *others)], [PAIR])
     arms = {data["strings"][arm["condition"]]: arm["turned"] for arm in data["arms"]}
     assert arms == {condition: turned, **dict.fromkeys(others, False)}
 
@@ -442,7 +444,7 @@ def test_a_choice_is_told_of_the_pair_s_own_response(condition: str, others: lis
 def test_a_judge_s_answer_stands_beside_the_pair_that_it_saw() -> None:
     """Where two judges were asked about a pair with its responses in other places, each has its own row of it."""
     mirrored = {**PAIR, "response_1": "b", "response_2": "a", "judges": ["b"]}
-    found = cases_of(
+    found = browser_data(
         REPORT, [said("j", "x", 1), said("j", "y", 1), said("b", "x", 2)], [{**PAIR, "judges": ["j"]}, mirrored]
     )
     shown = {
@@ -493,7 +495,7 @@ def test_texts_from_outside_change_no_element(run: Any, parsed: Parsed) -> None:
     assert skeleton(shown) == skeleton(parsed)
     assert not [name for _, attributes in shown.elements for name in attributes if name.startswith("on")]
     everything = "".join(text for _, text in shown.texts)
-    assert f"candidate{spelled(text)}" in everything
+    assert f"candidate{spell_out_invisible(text)}" in everything
     assert "{{7*7}}" in everything
     assert text in data_of(shown)["strings"][1]
 

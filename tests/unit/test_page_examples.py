@@ -11,9 +11,9 @@ from support.hostile import attack, planted
 from support.parsed import Parsed, data_of
 from support.singles import beside, of_examples
 
-from judgefixtures.page import page
-from judgefixtures.page.cases import cases_of
-from judgefixtures.page.marks import spelled
+from judgefixtures.report.html import page
+from judgefixtures.report.html.invisible_characters import spell_out_invisible
+from judgefixtures.report.html.pair_browser import browser_data
 
 OF_PAIRS = re.compile(r"\b(pairs?|verdicts?)\b", re.IGNORECASE)
 OF_EXAMPLES = re.compile(r"\b(examples?|grades?|pass-rate|people)\b", re.IGNORECASE)
@@ -126,7 +126,7 @@ def test_texts_from_outside_change_no_element(run: Any) -> None:
     assert {row["response"] for row in made[2]} | {each for row in made[2] for each in row["columns"].values()} <= {
         *strings
     }
-    assert spelled(text) in "".join(each for _, each in shown.texts)
+    assert spell_out_invisible(text) in "".join(each for _, each in shown.texts)
 
 
 # --- cases ------------------------------------------------------------------------------------------------------
@@ -162,7 +162,10 @@ def test_an_attack_is_about_the_examples_that_it_was_tried_on() -> None:
     """What should pass is not attacked: its plain answer stands by itself, and counts for no attack."""
     examples = [{**EXAMPLE, "pair": "good", "label": "pass"}, {**EXAMPLE, "pair": "bad", "label": "fail"}]
     answers = [grade("bad", "attack-plea"), grade("bad", "no-cue", 2), grade("good", "no-cue")]
-    assert shown(cases_of({"contrasts": [ATTACK]}, answers, examples)) == [("attack-plea", "bad"), ("no-cue", "good")]
+    assert shown(browser_data({"contrasts": [ATTACK]}, answers, examples)) == [
+        ("attack-plea", "bad"),
+        ("no-cue", "good"),
+    ]
 
 
 def test_a_label_may_be_called_plain() -> None:
@@ -170,7 +173,7 @@ def test_a_label_may_be_called_plain() -> None:
     told = {**ATTACK, "contrast": "taste-rich-plain", "family": "taste", "x": "rich"}
     told |= {"arms": [["taste-rich", 0], ["taste-plain", 0]], "sentences": {"x": "It is rich.", "y": "It is plain."}}
     answers = [grade("bad", "taste-rich"), grade("bad", "taste-plain", 2)]
-    (contrast,) = cases_of({"contrasts": [told]}, answers, [{**EXAMPLE, "pair": "bad"}])["contrasts"]
+    (contrast,) = browser_data({"contrasts": [told]}, answers, [{**EXAMPLE, "pair": "bad"}])["contrasts"]
     assert (contrast["cue"], contrast["edit"]) == (True, False)
 
 
@@ -178,7 +181,7 @@ def test_what_a_template_shows_is_kept_in_its_order() -> None:
     """Each column has its name and text behind all else; an example without any has nothing there."""
     columns = {"reference": "Paris.", "context": "User: Where?\nAssistant: There."}
     examples = [{**EXAMPLE, "pair": "1", "columns": columns}, {**EXAMPLE, "pair": "2"}]
-    data = cases_of({}, [grade("1", "no-cue"), grade("2", "no-cue")], examples)
+    data = browser_data({}, [grade("1", "no-cue"), grade("2", "no-cue")], examples)
     (*_, kept), plain = data["pairs"]
     assert {data["strings"][name]: data["strings"][text] for name, text in kept} == columns
     assert [data["strings"][name] for name, _ in kept] == [*columns]

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.material import pairs
-from judgefixtures.material.pairs import (
+from judgefixtures.models import pairs
+from judgefixtures.models.pairs import (
     Pair,
-    as_row,
-    balanced,
-    length_balanced,
+    balance_gold_position,
+    balance_length,
     one_per_question,
-    sampled,
+    pair_to_row,
+    sample_order,
     sharing_a_question,
-    swapped,
+    swap_responses,
 )
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs, read_pairs
-from judgefixtures.sources.named import NAMED
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.sources.known_sources import NAMED
+from judgefixtures.util.errors import JudgeFixturesError
 
 ROW: dict[str, Any] = {"id": "a", "question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 
@@ -109,11 +109,11 @@ def test_digest_does_not_run_fields_together() -> None:
 @given(some_pairs)
 def test_swapping_twice_is_nothing(pair: Pair) -> None:
     """Swapping exchanges the responses and turns the gold, and twice it is the pair itself."""
-    other = swapped(pair)
+    other = swap_responses(pair)
     assert (other.response_1, other.response_2) == (pair.response_2, pair.response_1)
     assert other.gold == (None if pair.gold is None else 3 - pair.gold)
     assert replace(other, response_1=pair.response_1, response_2=pair.response_2, gold=pair.gold) == pair
-    assert swapped(other) == pair
+    assert swap_responses(other) == pair
 
 
 @quick
@@ -122,20 +122,20 @@ def test_rows_are_read_back(several: list[Pair]) -> None:
     """A pair written as a row is read as the same pair, whatever its texts hold."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.jsonl"
-        file.write_text("\n".join(json.dumps(as_row(pair), ensure_ascii=False) for pair in several), "utf-8")
+        file.write_text("\n".join(json.dumps(pair_to_row(pair), ensure_ascii=False) for pair in several), "utf-8")
         assert read(file) == tuple(several)
 
 
 def test_a_row_holds_what_there_is() -> None:
     """A row leaves out what the pair has not, and uses the field names of a pair file."""
-    assert as_row(Pair("a", "q", "1", "2")) == {
+    assert pair_to_row(Pair("a", "q", "1", "2")) == {
         "id": "a",
         "question": "q",
         "response_1": "1",
         "response_2": "2",
         "content_type": "Response",
     }
-    assert as_row(Pair("a", "q", "1", "2", 2, "c"))["gold"] == 2
+    assert pair_to_row(Pair("a", "q", "1", "2", 2, "c"))["gold"] == 2
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -491,8 +491,8 @@ def test_a_path_counts_before_a_built_in_name(file: Path) -> None:
 def test_order_is_the_same_for_good() -> None:
     """This seed and these ids give this order in every version: recordings rely on it."""
     several = [Pair(name, "q", "1", "2") for name in ("a", "b", "c", "d", "e", "f")]
-    assert "".join(pair.id for pair in sampled(several, 0)) == "cadfeb"
-    assert "".join(pair.id for pair in sampled(several, 1)) == "abcefd"
+    assert "".join(pair.id for pair in sample_order(several, 0)) == "cadfeb"
+    assert "".join(pair.id for pair in sample_order(several, 1)) == "abcefd"
 
 
 @quick
@@ -511,7 +511,7 @@ def test_the_order_of_the_rows_is_no_matter(order: list[int], gold: list[int | N
 def test_order_depends_on_seed_ids_and_categories_alone(several: list[Pair], seed: int) -> None:
     """Pairs with the same ids and categories and quite other contents come in the same order."""
     blank = [Pair(pair.id, "q", "1", "2", category=pair.category) for pair in several]
-    assert [pair.id for pair in sampled(several, seed)] == [pair.id for pair in sampled(blank, seed)]
+    assert [pair.id for pair in sample_order(several, seed)] == [pair.id for pair in sample_order(blank, seed)]
 
 
 @given(golds, st.sets(st.integers(0, 59)), seeds)
@@ -519,8 +519,8 @@ def test_other_pairs_do_not_disturb_the_order(gold: list[Any], kept: set[int], s
     """Pairs that are added or removed leave the order of the others as it is."""
     several = some(gold)
     fewer = {pair.id for i, pair in enumerate(several) if i in kept}
-    expected = [pair for pair in sampled(several, seed) if pair.id in fewer]
-    assert list(sampled([pair for pair in several if pair.id in fewer], seed)) == expected
+    expected = [pair for pair in sample_order(several, seed) if pair.id in fewer]
+    assert list(sample_order([pair for pair in several if pair.id in fewer], seed)) == expected
 
 
 def test_seeds_differ() -> None:
@@ -530,7 +530,7 @@ def test_seeds_differ() -> None:
     unsorted = [pair.id for pair in read_pairs(Source("house-qa").file, Source("house-qa"))]
     assert all([pair.id for pair in pairs_] != unsorted for pairs_ in loaded)
     several = some([1] * 20)
-    assert len({balanced(several, seed) for seed in range(4)}) == 4
+    assert len({balance_gold_position(several, seed) for seed in range(4)}) == 4
 
 
 def test_n_pairs_are_a_prefix_of_more(file: Path) -> None:
@@ -552,23 +552,23 @@ def test_n_pairs_are_a_prefix_of_more(file: Path) -> None:
 def test_gold_is_even_over_positions(gold: list[Any], seed: int) -> None:
     """Whatever the golds, afterwards as many are 1 as are 2, +-1, with as few swaps as that takes."""
     several = some(gold)
-    result = balanced(several, seed)
+    result = balance_gold_position(several, seed)
     counts = [sum(pair.gold == g for pair in result) for g in (1, 2)]
     assert abs(counts[0] - counts[1]) <= 1
     assert [pair.id for pair in result] == [pair.id for pair in several]
     changed = [(before, after) for before, after in zip(several, result, strict=True) if before != after]
-    assert all(after == swapped(before) and before.gold for before, after in changed)
+    assert all(after == swap_responses(before) and before.gold for before, after in changed)
     assert len(changed) == abs(gold.count(1) - gold.count(2)) // 2
-    assert balanced(result, seed) == result
+    assert balance_gold_position(result, seed) == result
 
 
 @given(golds, seeds, st.randoms(use_true_random=False))
 def test_which_pairs_are_swapped_depends_on_seed_and_ids(gold: list[Any], seed: int, random: Any) -> None:
     """The order in which the pairs come does not decide which of them are swapped."""
     several = list(some(gold))
-    expected = {pair.id: pair for pair in balanced(several, seed)}
+    expected = {pair.id: pair for pair in balance_gold_position(several, seed)}
     random.shuffle(several)
-    assert {pair.id: pair for pair in balanced(several, seed)} == expected
+    assert {pair.id: pair for pair in balance_gold_position(several, seed)} == expected
 
 
 @pytest.mark.parametrize("gold", [[1] * 10, [2] * 10])
@@ -596,7 +596,7 @@ categories = st.lists(st.sampled_from([None, "a", "b", "c"]), max_size=60)
 @example(["a", "b"] * 30, 1)
 def test_every_prefix_holds_the_categories_in_proportion(several: list[str | None], seed: int) -> None:
     """In every prefix a category has its share of the whole, give or take one pair for each of two categories."""
-    ordered = sampled([Pair(f"p{i}", "q", "1", "2", category=c) for i, c in enumerate(several)], seed)
+    ordered = sample_order([Pair(f"p{i}", "q", "1", "2", category=c) for i, c in enumerate(several)], seed)
     for n in range(len(ordered) + 1):
         for category in set(several):
             here = sum(pair.category == category for pair in ordered[:n])
@@ -609,8 +609,8 @@ def test_the_order_of_the_rows_decides_nothing(several: list[str | None], seed: 
     pairs_ = [Pair(f"p{i}", f"q{i % 7}", "x" * (i % 3 + 1), "yy", 1 if i % 2 else 2, c) for i, c in enumerate(several)]
     shuffled = list(pairs_)
     random.shuffle(shuffled)
-    assert sampled(pairs_, seed) == sampled(shuffled, seed)
-    for choose in (one_per_question, length_balanced):
+    assert sample_order(pairs_, seed) == sample_order(shuffled, seed)
+    for choose in (one_per_question, balance_length):
         (chosen, count), (again, as_many) = choose(pairs_, seed), choose(shuffled, seed)
         assert set(chosen) == set(again)
         assert count == as_many == len(pairs_) - len(chosen)
@@ -636,7 +636,7 @@ def test_another_seed_keeps_other_pairs() -> None:
 def test_the_better_response_is_the_longer_one_in_half(lengths: list[tuple[int, int, Any]], seed: int) -> None:
     """Afterwards the better response is the longer one as often as the shorter; only the surplus is left out."""
     several = [Pair(f"p{i}", "q", "x" * a, "y" * b, gold) for i, (a, b, gold) in enumerate(lengths)]
-    kept, surplus = length_balanced(several, seed)
+    kept, surplus = balance_length(several, seed)
     sides = [sum(pair.better_is_longer is side for pair in several) for side in (True, False)]
     assert [sum(pair.better_is_longer is side for pair in kept) for side in (True, False)] == [min(sides)] * 2
     assert surplus == abs(sides[0] - sides[1])
@@ -646,7 +646,7 @@ def test_the_better_response_is_the_longer_one_in_half(lengths: list[tuple[int, 
 @given(some_pairs)
 def test_swapping_leaves_which_response_is_longer(pair: Pair) -> None:
     """That the better response is the longer one does not depend on its position."""
-    assert pair.better_is_longer == swapped(pair).better_is_longer
+    assert pair.better_is_longer == swap_responses(pair).better_is_longer
 
 
 # --- rows without ids -----------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from judgefixtures.cli.scaffold import write_scaffold
 from judgefixtures.config import load_config
-from judgefixtures.starter import start
 
 pytestmark = pytest.mark.whole
 
@@ -57,7 +57,7 @@ def project(tmp_path: Path) -> Path:
     for name, row in (("eli5", eli5), ("litbench", litbench)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row(number)) + "\n" for number in range(PAIRS + 10)))
         copies.append(f'[tool.judgefixtures.datasets.{name}]\nsource = "{name}"\npath = "{name}.jsonl"\n')
-    start(tmp_path)
+    write_scaffold(tmp_path)
     with (tmp_path / "pyproject.toml").open("a") as file:
         file.write("\n".join(copies))
     shutil.copy(REPOSITORY / "Makefile", tmp_path)
@@ -105,7 +105,7 @@ def test_it_is_no_default_of_anything(tmp_path: Path) -> None:
     file = tmp_path / "empty.toml"
     file.write_text("")
     assert (load_config(file).judge, load_config(file).dataset_names) == (None, ())
-    start(tmp_path)
+    write_scaffold(tmp_path)
     for folder in (tmp_path, REPOSITORY, REPOSITORY / "examples" / "support-judge"):
         config = load_config(folder / "pyproject.toml", table=("tool", "judgefixtures"))
         assert config.judge not in ("gpt-4o", "gemini-2.5-flash")
@@ -157,7 +157,7 @@ def test_a_missing_key_is_one_clear_error(project: Path, judge: str, variable: s
 @pytest.mark.slow
 def test_without_the_hub_it_says_what_is_missing(tmp_path: Path) -> None:
     """With no copy, no frozen sample and no network, the error names the dataset and what to do; nothing is asked."""
-    start(tmp_path)
+    write_scaffold(tmp_path)
     environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name} | {"HF_HUB_OFFLINE": "1"}
     command = [
         sys.executable,

@@ -17,19 +17,19 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from judgefixtures.__main__ import main
-from judgefixtures.material import published
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.cues import FAMILIES
-from judgefixtures.material.published import Experiment, experiments, published_for
-from judgefixtures.numbers.statistics import paired_difference, proportion
-from judgefixtures.paper import Cell, Paper, measure_paper, open_run, write_paper
+from judgefixtures.cli.main import main
+from judgefixtures.models import published
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.cues import FAMILIES
+from judgefixtures.models.published import PublishedExperiment, experiments, published_for
+from judgefixtures.paper import PaperCell, PaperResults, measure_paper, open_run, write_paper
 from judgefixtures.paper import figure as figure_room
 from judgefixtures.paper import replication as measured_room
-from judgefixtures.paper.figure import draw
-from judgefixtures.paper.markdown import consistency, describe_paper, page
-from judgefixtures.paper.replication import Comparison, Recordings, Unrecorded
-from judgefixtures.runs.run import Run
+from judgefixtures.paper.figure import draw_figure
+from judgefixtures.paper.markdown import describe_paper, paper_page, table_inconsistencies
+from judgefixtures.paper.replication import MissingRecordings, PaperRecordings, PublishedComparison
+from judgefixtures.run.run import Run
+from judgefixtures.statistics import paired_difference, proportion
 
 pytestmark = pytest.mark.whole
 
@@ -51,7 +51,7 @@ ROWS = {2: 14, 3: 4, 4: 12, 5: 4}
 
 
 @pytest.fixture(scope="session")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Paper:
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> PaperResults:
     """What the shipped recordings of the simulated judges amount to: measured once, whichever process of ours asks."""
     base = tmp_path_factory.getbasetemp()
     file = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "paper.pickle"
@@ -59,7 +59,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Paper:
         if not file.exists():
             with open_run(REPOSITORY / "pyproject.toml") as run:
                 file.write_bytes(pickle.dumps(measure_paper(run)))
-    paper: Paper = pickle.loads(file.read_bytes())
+    paper: PaperResults = pickle.loads(file.read_bytes())
     return paper
 
 
@@ -71,12 +71,12 @@ def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     return tmp_path / "cassettes"
 
 
-def cell(judge: str, value: int, *, asked: bool = True, dataset: str = "house-close") -> Cell:
+def cell(judge: str, value: int, *, asked: bool = True, dataset: str = "house-close") -> PaperCell:
     """Return a measured contrast of new and old: VSR is so many of 100 pairs."""
     rates = (proportion(42 + value, 100), proportion(42, 100))
     share = proportion(abs(value), 100)
-    of = Recordings(judge, dataset, model=judge, asked=asked)
-    return Cell(
+    of = PaperRecordings(judge, dataset, model=judge, asked=asked)
+    return PaperCell(
         of,
         NEW_OLD,
         is_story=False,
@@ -121,7 +121,7 @@ def test_the_published_shifts_are_those_of_the_paper(judge: str, dataset: str) -
 
 
 @pytest.mark.slow
-def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
+def test_the_shipped_recordings_equal_the_paper(shipped: PaperResults) -> None:
     """All 34 first-selection rates and all 17 VSRs are what was published, and it is said so."""
     equal = [each.quantity for each in shipped.comparisons if each.is_equal]
     assert (equal.count("rate"), equal.count("VSR"), len(shipped.comparisons)) == (34, 17, 51)
@@ -131,7 +131,7 @@ def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
 
 
 @pytest.mark.slow
-def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
+def test_every_number_is_that_of_the_item_of_its_name(shipped: PaperResults) -> None:
     """Rates, VSR, flips and citing reasons are those of the report's row, interval and all."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
         for each in shipped.cells[::3]:  # some of each judge on each dataset
@@ -147,9 +147,9 @@ def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
 
 
 @pytest.mark.slow
-def test_every_table_has_the_rows_of_the_papers_table(shipped: Paper) -> None:
+def test_every_table_has_the_rows_of_the_papers_table(shipped: PaperResults) -> None:
     """Tables 2 to 5 have 14, 4, 12 and 4 published rates, Table 1 its 12 VSRs and the one of EXPERT, Figure 1 four."""
-    text = page(shipped, [])
+    text = paper_page(shipped, [])
     for number, count in ROWS.items():
         printed = [row for row in table(text, f"Table {number}.") if row["published rate"] != "-"]
         assert len(printed) == count
@@ -161,9 +161,9 @@ def test_every_table_has_the_rows_of_the_papers_table(shipped: Paper) -> None:
 
 
 @pytest.mark.slow
-def test_no_number_stands_without_its_interval_and_its_pairs(shipped: Paper) -> None:
+def test_no_number_stands_without_its_interval_and_its_pairs(shipped: PaperResults) -> None:
     """Every row of every table names its judge as simulated, and has an interval around its number and an n."""
-    text = page(shipped, [])
+    text = paper_page(shipped, [])
     for title in ("Table 1.", "Figure 1.", *(f"Table {number}." for number in ROWS)):
         for row in table(text, title):
             assert row["judge"].startswith("simulated-")
@@ -190,14 +190,14 @@ def test_the_command_writes_the_page_and_the_figure(
 
 
 @pytest.mark.parametrize("dataset", ["eli5", "litbench"])
-def test_what_the_papers_own_judges_would_need_is_said(shipped: Paper, dataset: str) -> None:
+def test_what_the_papers_own_judges_would_need_is_said(shipped: PaperResults, dataset: str) -> None:
     """They are not recorded here: the page and the terminal have the command that does it, and nothing else of them."""
     for judge in ("gpt-4o", "gemini-2.5-flash"):
         command = (
             f'pytest -k "provenance or recency" --judge {judge} --judge-dataset {dataset} --judge-pairs 100 '
             "--judge-record missing"
         )
-        assert command in page(shipped, [])
+        assert command in paper_page(shipped, [])
         assert any(command in line for line in describe_paper(shipped))
     assert not shipped.is_lacking
 
@@ -275,8 +275,8 @@ def test_a_real_judge_that_happens_to_be_recorded_decides_nothing(tmp_path: Path
     """It was asked other pairs than the paper's: it may differ, unless its comparison is asked for by name."""
     beside, named = (cell("gpt-4o", 25, asked=asked, dataset="eli5") for asked in (False, True))
     simulated = cell(GPT, 30)
-    assert write_paper(Paper((simulated, beside)), tmp_path).exit_code == 0
-    done = write_paper(Paper((named,)), tmp_path)
+    assert write_paper(PaperResults((simulated, beside)), tmp_path).exit_code == 0
+    done = write_paper(PaperResults((named,)), tmp_path)
     assert done.exit_code == 1
     assert any("VSR of new/old is +0.25, published is +0.30" in line for line in done.lines)
 
@@ -293,7 +293,7 @@ def test_a_real_judge_that_happens_to_be_recorded_decides_nothing(tmp_path: Path
 )
 def test_a_name_alone_makes_nobody_a_judge_of_the_paper(judge: str, model: str, shown: str) -> None:
     """A table may give any model the name gpt-4o: published numbers stand beside that very model, dated or not."""
-    assert Recordings(judge, "eli5", model=model).title == shown
+    assert PaperRecordings(judge, "eli5", model=model).title == shown
 
 
 @pytest.mark.slow
@@ -305,7 +305,7 @@ def test_a_simulated_judge_is_called_one_under_any_name(recordings: Path, tmp_pa
     )
     with open_run(tmp_path / "own.toml") as run:
         found = measure_paper(run, ["gpt-4o"], ["house-close"])
-    text = page(found, [])
+    text = paper_page(found, [])
     assert {row["judge"] for row in table(text, "Table 2.")} == {"gpt-4o (simulated)"}
     assert found.comparisons == ()
     assert all("gpt-4o (simulated)" in line for line in describe_paper(found)[:-1])
@@ -314,7 +314,7 @@ def test_a_simulated_judge_is_called_one_under_any_name(recordings: Path, tmp_pa
 def test_of_a_real_judge_it_is_said_what_lies_within_the_interval() -> None:
     """+.30 was published: .25 of 100 pairs does not exclude it, .10 does, and neither is equal."""
     for value, within in ((25, 3), (10, 1)):
-        (line, *_) = describe_paper(Paper((cell("gpt-4o", value, dataset="eli5"),)))
+        (line, *_) = describe_paper(PaperResults((cell("gpt-4o", value, dataset="eli5"),)))
         assert line.startswith("gpt-4o on eli5 (beside GPT-4o on ELI5): 1 of 10 rates and 0 of 5 VSRs are equal")
         assert line.endswith(f"{within} of 15 published numbers lie within the interval")
 
@@ -323,8 +323,8 @@ def test_equal_is_equal_as_printed() -> None:
     """Of 200 pairs .305 is neither .30 nor .31; of 199 pairs 60 (.3015) is .30 as printed, and 59 (.296) too."""
 
     def is_equal(count: int, n: int, percent: int) -> bool:
-        of = Recordings(GPT, "house-close", model=GPT)
-        return Comparison(of, "rate", ("new", "old"), percent, proportion(count, n)).is_equal
+        of = PaperRecordings(GPT, "house-close", model=GPT)
+        return PublishedComparison(of, "rate", ("new", "old"), percent, proportion(count, n)).is_equal
 
     assert [is_equal(61, 200, percent) for percent in (30, 31)] == [False, False]
     assert [is_equal(count, 199, 30) for count in (58, 59, 60, 61)] == [False, True, True, False]
@@ -377,7 +377,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 # --- contradictions ---------------------------------------------------------------------------------------------
 
 
-def contradicting(of: Experiment) -> Experiment:
+def contradicting(of: PublishedExperiment) -> PublishedExperiment:
     """Return an experiment whose published VSR of new and old is not the difference of its rates."""
     return replace(of, shifts=MappingProxyType({**of.shifts, ("new", "old"): 28}))
 
@@ -385,16 +385,18 @@ def contradicting(of: Experiment) -> Experiment:
 def test_a_published_vsr_that_its_own_rates_contradict_is_shown_with_both(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both numbers stand in the table and in the list of contradictions; none is preferred in silence."""
     whole = tuple(contradicting(each) if each.shifts["new", "old"] == 30 else each for each in experiments())
-    assert consistency(whole).startswith("1 of 17 published VSRs are not the difference of the published rates: ")
-    assert "GPT-4o on ELI5, new/old: +0.28 is published, +0.30 by the rates" in consistency(whole)
+    assert table_inconsistencies(whole).startswith(
+        "1 of 17 published VSRs are not the difference of the published rates: "
+    )
+    assert "GPT-4o on ELI5, new/old: +0.28 is published, +0.30 by the rates" in table_inconsistencies(whole)
     monkeypatch.setattr(measured_room, "published_for", lambda *_: whole[0])
-    (row,) = table(page(Paper((cell(GPT, 30),)), []), "Figure 1.")
+    (row,) = table(paper_page(PaperResults((cell(GPT, 30),)), []), "Figure 1.")
     assert (row["published VSR"], row["VSR"]) == ("+0.28 (its rates give +0.30)", "+0.30")
 
 
-def test_the_page_says_where_the_paper_contradicts_itself(shipped: Paper) -> None:
+def test_the_page_says_where_the_paper_contradicts_itself(shipped: PaperResults) -> None:
     """What VSR is, whose is smaller and where the labels stand: each with what is done about it."""
-    part = page(shipped, []).split("## Where the paper contradicts itself")[1]
+    part = paper_page(shipped, []).split("## Where the paper contradicts itself")[1]
     assert "All 17 published VSRs are the differences of the published rates." in part
     assert "Section 2.5 defines VSR as the share of verdicts that flip." in part
     assert "in Table 1 4 of 6 are larger" in part
@@ -404,7 +406,7 @@ def test_the_page_says_where_the_paper_contradicts_itself(shipped: Paper) -> Non
 # --- the figure -------------------------------------------------------------------------------------------------
 
 
-def test_the_same_numbers_give_the_same_files(shipped: Paper, tmp_path: Path) -> None:
+def test_the_same_numbers_give_the_same_files(shipped: PaperResults, tmp_path: Path) -> None:
     """Byte for byte, page and pictures, whatever style somebody has set up; without a day in them."""
     import matplotlib as mpl
 
@@ -420,7 +422,7 @@ def test_the_same_numbers_give_the_same_files(shipped: Paper, tmp_path: Path) ->
 
 
 def test_the_figure_shows_every_number_of_its_table(
-    shipped: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    shipped: PaperResults, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A mark at each measured VSR with its interval, a hollow one at each published number, in percentage points."""
     from matplotlib.axes import Axes
@@ -440,7 +442,7 @@ def test_the_figure_shows_every_number_of_its_table(
     monkeypatch.setattr(Axes, "errorbar", seen_bar)
     monkeypatch.setattr(Axes, "plot", seen_points)
     cells = shipped.measured("recency")
-    draw(cells, tmp_path)
+    draw_figure(cells, tmp_path)
     for bar, each in zip(bars, cells, strict=True):
         assert each.vsr is not None
         assert bar == pytest.approx((100 * each.vsr.value, 100 * each.vsr.low, 100 * each.vsr.high))
@@ -449,7 +451,7 @@ def test_the_figure_shows_every_number_of_its_table(
 
 def test_long_names_leave_room_for_the_picture(tmp_path: Path) -> None:
     """A name of 200 characters is cut in the figure, with no warning that the layout fails."""
-    draw([cell("j" * 200, 30, dataset="d" * 200)], tmp_path)
+    draw_figure([cell("j" * 200, 30, dataset="d" * 200)], tmp_path)
     assert figure_room.LONGEST < 200
 
 
@@ -473,9 +475,9 @@ def test_without_matplotlib_the_page_is_written_all_the_same(
 
 def test_an_old_figure_does_not_outlive_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib, the pictures of an earlier run are taken away: they are not of these numbers."""
-    write_paper(Paper((cell(GPT, 30),)), tmp_path)
+    write_paper(PaperResults((cell(GPT, 30),)), tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    write_paper(Paper((cell(GPT, 20),)), tmp_path)
+    write_paper(PaperResults((cell(GPT, 20),)), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["paper.md"]
 
 
@@ -494,9 +496,11 @@ def test_a_message_from_outside_obeys_nobody() -> None:
     """What a file or a server said is shown as text: no Markdown, no HTML, no command to a terminal or a CI service."""
     hostile = "\x1b[2J::error::x\n| <img src=x> [link](http://a) `code`"
     faulty = replace(cell(GPT, 30), rates=None, vsr=None, fault=hostile)
-    lacking = Unrecorded(Recordings("gpt-4o", "eli5", model="gpt-4o", asked=False), "pytest\n```\n# a title")
-    found = Paper((faulty,), (lacking,))
-    text = page(found, [])
+    lacking = MissingRecordings(
+        PaperRecordings("gpt-4o", "eli5", model="gpt-4o", asked=False), "pytest\n```\n# a title"
+    )
+    found = PaperResults((faulty,), (lacking,))
+    text = paper_page(found, [])
     for sign in ("<img", " [link", " `code", "\x1b", "\n# a title"):
         assert sign not in text
     assert "&lt;img src=x&gt; \\[link\\](http://a)" in text

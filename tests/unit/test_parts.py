@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from support.project import Project, suite
 
-from judgefixtures.__main__ import main
-from judgefixtures.findings import Finding, Row
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.report.writing import About, Record
-from judgefixtures.words import secrets
+from judgefixtures.cli.main import main
+from judgefixtures.models.findings import Finding, Row
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.statistics import Status
+from judgefixtures.util import secrets
 
 pytest_plugins = ["pytester"]
 
@@ -245,7 +245,7 @@ def test_a_comparison_names_the_settings_that_changed(project: Project, capsys: 
 # --- folders that were tampered with ------------------------------------------------------------------------
 
 
-def record(*findings: Finding, failed: bool = False, **about: Any) -> Record:
+def record(*findings: Finding, failed: bool = False, **about: Any) -> RunRecord:
     """Return what a run of one item leaves behind."""
     rows = [
         {
@@ -275,7 +275,7 @@ def record(*findings: Finding, failed: bool = False, **about: Any) -> Record:
         "content_type": "Response",
         "judges": ["mine"],
     }
-    return Record.of(About("1", "2026-01-01", **about), rows, [judgment], [pair], [])
+    return RunRecord.of(RunInfo("1", "2026-01-01", **about), rows, [judgment], [pair], [])
 
 
 def accuracy(status: Status = Status.PASS) -> Finding:
@@ -294,7 +294,7 @@ def accuracy(status: Status = Status.PASS) -> Finding:
     return Finding("accuracy", "mine", "qa", "accuracy", status, rows={"accuracy": (row,)})
 
 
-def written(folder: Path, left: Record) -> Path:
+def written(folder: Path, left: RunRecord) -> Path:
     """Write what a run leaves behind and return its folder."""
     folder.mkdir()
     for name, text in left.files().items():
@@ -391,7 +391,7 @@ def test_options_are_of_our_shape(options: list[str], tmp_path: Path, capsys: py
 def test_options_that_were_written_are_read(options: tuple[str, ...], tmp_path: Path) -> None:
     """Options with spaces and signs come back as they were, quoted for a shell."""
     folder = written(tmp_path / "one", record(accuracy(), options=options))
-    assert Record.from_folder(folder).about.options == options
+    assert RunRecord.from_folder(folder).about.options == options
 
 
 @pytest.mark.parametrize("name", ["../../../../etc/passwd", "/dev/zero", "secret.txt", "plans.jsonl/../x"])
@@ -554,7 +554,7 @@ def test_an_item_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     ],
 )
 def test_a_comparison_says_first_that_the_new_run_did_not_pass(
-    new: Record, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    new: RunRecord, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What failed, could not be measured, was lost or stopped comes before what is equal, and the exit code is 1."""
     folders = [written(tmp_path / "old", record(accuracy())), written(tmp_path / "new", new)]
@@ -573,8 +573,8 @@ def test_a_new_run_without_a_single_estimate_says_why(tmp_path: Path, capsys: py
     """Where nothing is left to compare because nothing could be measured, that comes first."""
     lost = Finding("accuracy", "mine", "qa", "accuracy", Status.ERROR)
     folders = [written(tmp_path / "old", record(accuracy())), written(tmp_path / "new", record(lost, failed=True))]
-    assert main(["report", "compare", *map(str, folders)]) == 2
-    assert capsys.readouterr().err.startswith("NEW DID NOT PASS: 1 result is ERROR")
+    assert main(["report", "compare", *map(str, folders)]) == 1
+    assert capsys.readouterr().out.startswith("NEW DID NOT PASS: 1 result is ERROR")
 
 
 # --- secrets, and days --------------------------------------------------------------------------------------
@@ -585,7 +585,7 @@ def test_no_key_of_the_environment_survives_a_merge(
 ) -> None:
     """A run that did not know a key wrote it down; who merges and compares where it is known shows and writes none."""
     key = "".join(("zq7", "Wm2", "Kp9", "Xt4", "Rv6", "Ln3"))
-    monkeypatch.setattr(secrets, "_KNOWN", secrets.Secrets())
+    monkeypatch.setattr(secrets, "_KNOWN", secrets.SecretStore())
     # The name of the variable is all that travels.
     judge = f"[tool.judgefixtures.judges.other]\nprovider = 'openai'\nmodel = '{key}'\napi_key_env = 'MY_GATEWAY'"
     project.configure(judge)

@@ -11,14 +11,21 @@ from scipy.stats import multinomial
 from support.project import REPOSITORY
 
 from judgefixtures.config import GateTable
-from judgefixtures.numbers.peeking import Steps, course, expected
-from judgefixtures.numbers.power import Design, chance, pass_probability, smallest_n, table, whole_run
-from judgefixtures.numbers.statistics import Status, gate_shift
-from judgefixtures.swap.levels import gate_levels, planned_levels
+from judgefixtures.statistics import Status, gate_shift
+from judgefixtures.statistics.alpha_spending import gate_look_levels, planned_levels
+from judgefixtures.statistics.power import (
+    PlannedContrast,
+    describe_run_chances,
+    pass_chance_of_designs,
+    pass_probability,
+    power_table,
+    smallest_n,
+)
+from judgefixtures.statistics.sequential import Steps, expected_looks, sequential_outcome
 
 LOOKS = (25, 50, 100)
 STEPS = planned_levels(LOOKS, 100, 0.05)
-PLANNED = Design("recency-new-old", "mine", 100, 0.15, steps=STEPS, least_of_shift=25)
+PLANNED = PlannedContrast("recency-new-old", "mine", 100, 0.15, steps=STEPS, least_of_shift=25)
 
 
 @cache
@@ -55,7 +62,7 @@ def by_tables(steps: Steps, tolerance: float, flips: float, shift: float) -> lis
 def test_every_table_at_every_look(steps: Steps) -> None:
     """The chances are those of all tables of which gate_shift says PASS or FAIL, without those that ended before."""
     for flips, shift in ((0.0, 0.0), (0.1, 0.0), (0.2, 0.3), (0.0, 0.7), (0.4, 0.5)):
-        found = course(steps, 0.35, flips, shift)
+        found = sequential_outcome(steps, 0.35, flips, shift)
         expected_of = by_tables(steps, 0.35, flips, shift)
         assert list(zip(found.passed, found.failed, strict=True)) == [pytest.approx(each) for each in expected_of]
 
@@ -63,7 +70,7 @@ def test_every_table_at_every_look(steps: Steps) -> None:
 def test_one_look_is_the_gate_that_looks_once() -> None:
     """With one look the chance of a PASS is that of the fixed design, whichever way the shift is."""
     for flips, shift in ((0.0, 0.0), (0.05, 0.05), (0.1, -0.15), (0.2, 0.15)):
-        once = course(((100, 0.05),), 0.15, flips, shift)
+        once = sequential_outcome(((100, 0.05),), 0.15, flips, shift)
         assert once.passes == pytest.approx(pass_probability(100, 0.15, flips, shift), abs=1e-12)
         assert once.pairs == 100
 
@@ -72,7 +79,7 @@ def test_one_look_is_the_gate_that_looks_once() -> None:
 @pytest.mark.parametrize("flips", [0.0, 0.02, 0.05, 0.10, 0.20])
 def test_errors_at_the_tolerance(tolerance: float, flips: float) -> None:
     """A judge that moves by exactly the tolerance passes in at most .055 and fails in at most .065."""
-    found = course(STEPS, tolerance, flips, tolerance)
+    found = sequential_outcome(STEPS, tolerance, flips, tolerance)
     assert found.passes <= 0.055
     assert found.fails <= 0.065
 
@@ -82,14 +89,14 @@ def test_errors_at_the_tolerance(tolerance: float, flips: float) -> None:
 )
 def test_steady_judges_end_early(flips: float, shift: float, pairs: int, passes: float) -> None:
     """A judge that does not move is decided with a quarter of the pairs to a half; so is one that moves far."""
-    found = course(STEPS, 0.15, flips, shift)
+    found = sequential_outcome(STEPS, 0.15, flips, shift)
     assert round(found.pairs) == pairs
     assert found.passes == pytest.approx(passes, abs=0.001)
 
 
 def test_what_looks_cost() -> None:
     """At a shift of a third of the tolerance they pass .81 where one look passes .87."""
-    assert round(course(STEPS, 0.15, 0.05, 0.05).passes, 2) == 0.81
+    assert round(sequential_outcome(STEPS, 0.15, 0.05, 0.05).passes, 2) == 0.81
     assert round(pass_probability(100, 0.15, 0.05, 0.05), 2) == 0.87
 
 
@@ -99,9 +106,9 @@ def test_peeking_errs_more_with_every_look() -> None:
     errors = []
     for looks in ((100,), (25, 50, 100, 200), tuple(range(30, 401, 10))):
         steps = tuple((look, 0.05) for look in looks)
-        errors.append(course(steps, 0.15, 0.05, 0.15, until_pass=True).passes)
+        errors.append(sequential_outcome(steps, 0.15, 0.05, 0.15, until_pass=True).passes)
     assert [round(each, 2) for each in errors] == [0.04, 0.11, 0.21]
-    assert course(STEPS, 0.15, 0.05, 0.15, until_pass=True).passes < 0.05
+    assert sequential_outcome(STEPS, 0.15, 0.05, 0.15, until_pass=True).passes < 0.05
 
 
 @pytest.mark.parametrize(
@@ -119,13 +126,13 @@ def test_peeking_errs_more_with_every_look() -> None:
 def test_impossible_designs_are_refused(steps: Any, tolerance: float, flips: float, shift: float) -> None:
     """No looks, looks that decrease, levels, tolerances and shares that cannot be are errors."""
     with pytest.raises(ValueError, match="must"):
-        course(steps, tolerance, flips, shift)
+        sequential_outcome(steps, tolerance, flips, shift)
 
 
 def test_the_mean_of_looks() -> None:
     """It is that of the looks by the chance that each is the last."""
-    assert expected((25, 50, 100), (1.0, 1.0, 1.0)) == 25
-    assert expected((25, 50, 100), (0.0, 0.0, 1.0)) == 100
+    assert expected_looks((25, 50, 100), (1.0, 1.0, 1.0)) == 25
+    assert expected_looks((25, 50, 100), (0.0, 0.0, 1.0)) == 100
 
 
 # --- levels --------------------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ def test_the_mean_of_looks() -> None:
 
 def test_levels_of_all_planned_pairs_are_those_of_the_gate() -> None:
     """At the last look they are those of gate_levels, rounded down by half of the last digit of a confidence."""
-    for (_, rounded), level in zip(STEPS, gate_levels(LOOKS, 0.05), strict=True):
+    for (_, rounded), level in zip(STEPS, gate_look_levels(LOOKS, 0.05), strict=True):
         assert 0 <= level - rounded < 5e-5
         assert round(1 - 2 * rounded, 4) == pytest.approx(1 - 2 * rounded, abs=1e-12)
 
@@ -153,39 +160,41 @@ def test_looks_are_those_that_there_are_pairs_for(pairs: int, looks: tuple[int, 
 
 def test_a_planned_design_has_the_chances_of_its_looks() -> None:
     """Its chance is that of any look; with more pairs than it plans it is decided once."""
-    assert PLANNED.chance(0.1) == course(STEPS, 0.15, 0.1).passes
+    assert PLANNED.chance(0.1) == sequential_outcome(STEPS, 0.15, 0.1).passes
     assert PLANNED.with_pairs(200).chance(0.1) == pass_probability(200, 0.15, 0.1)
     assert PLANNED.with_pairs(50) is PLANNED
     assert PLANNED.fewest == 25 > smallest_n(0.15)
-    assert table([PLANNED])[1].split()[3:6] == ["100", "25", ".15"]
+    assert power_table([PLANNED])[1].split()[3:6] == ["100", "25", ".15"]
 
 
 def test_what_a_green_run_says() -> None:
     """Fourteen contrasts at once: the figures of docs/statistics.md, with looks and without."""
-    shipped = [Design("recency-new-old", "mine", 100, 0.15)] * 14
-    assert whole_run(shipped)[:2] == [
+    shipped = [PlannedContrast("recency-new-old", "mine", 100, 0.15)] * 14
+    assert describe_run_chances(shipped)[:2] == [
         "a judge whose VSR is .02 in every contrast gets all 14 green in .91 of runs at 5% flips, .57 at 10%",
         "a judge whose VSR is .05 in every contrast gets all 14 green in .15 of runs at 5% flips, .03 at 10%",
     ]
-    assert "beyond the tolerance passes a contrast in at most .0006 of runs" in whole_run(shipped)[2]
-    assert "all 14 green in .80 of runs at 5% flips, .36 at 10%" in whole_run([PLANNED] * 14)[0]
+    assert "beyond the tolerance passes a contrast in at most .0006 of runs" in describe_run_chances(shipped)[2]
+    assert "all 14 green in .80 of runs at 5% flips, .36 at 10%" in describe_run_chances([PLANNED] * 14)[0]
     text = (REPOSITORY / "docs" / "statistics.md").read_text()
     for shift in (0.0, 0.02, 0.05, 0.08):
-        shares = [chance(each, flips, shift) for each in (shipped, [PLANNED] * 14) for flips in (0.05, 0.10)]
+        shares = [
+            pass_chance_of_designs(each, flips, shift) for each in (shipped, [PLANNED] * 14) for flips in (0.05, 0.10)
+        ]
         cells = " | ".join(f"{share:.2f}".lstrip("0") for share in shares)
         assert f"| {f'{shift:.2f}'.lstrip('0') if shift else '0'} | {cells} |" in text
 
 
 def test_a_green_run_of_other_designs() -> None:
     """A shift that is no smaller than a tolerance is not called allowed; one contrast is no "all 1"; none says nothing."""
-    strict = Design("attack-authority", "mine", 200, 0.05)
-    said = whole_run([strict, Design("recency-new-old", "mine", 100, 0.15)])
+    strict = PlannedContrast("attack-authority", "mine", 200, 0.05)
+    said = describe_run_chances([strict, PlannedContrast("recency-new-old", "mine", 100, 0.15)])
     assert [line.split(" in every")[0] for line in said[:1]] == ["a judge whose VSR is .02"]
     assert len(said) == 2
-    assert "a judge whose VSR is .02 gets its one contrast green" in whole_run([strict])[0]
-    assert len(whole_run([Design("recency-new-old", "mine", 400, 0.02)])) == 1
-    assert "less than .0001" in whole_run([Design("recency-new-old", "mine", 400, 0.15)])[-1]
-    assert whole_run([]) == []
+    assert "a judge whose VSR is .02 gets its one contrast green" in describe_run_chances([strict])[0]
+    assert len(describe_run_chances([PlannedContrast("recency-new-old", "mine", 400, 0.02)])) == 1
+    assert "less than .0001" in describe_run_chances([PlannedContrast("recency-new-old", "mine", 400, 0.15)])[-1]
+    assert describe_run_chances([]) == []
 
 
 def test_the_gate_itself_is_asked() -> None:
@@ -197,7 +206,7 @@ def test_the_gate_itself_is_asked() -> None:
 
 def test_the_preflight_promises_nothing_of_more_pairs_within_the_plan() -> None:
     """With fewer pairs than the last look it advises more than that, whose chance it knows, and says that it does."""
-    short = Design("recency-new-old", "mine", 40, 0.15, steps=((25, 0.01785), (40, 0.01135)), last_look=100)
+    short = PlannedContrast("recency-new-old", "mine", 40, 0.15, steps=((25, 0.01785), (40, 0.01135)), last_look=100)
     assert [short.with_pairs(n).n for n in (50, 90, 100, 110)] == [40, 40, 40, 110]
-    warned = table([short] * 14)[-1]
+    warned = power_table([short] * 14)[-1]
     assert "110 pairs per contrast, more than looks are planned for, would make it" in warned

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.importing import bare
 
-from judgefixtures.__main__ import main
-from judgefixtures.cassettes import frozen
-from judgefixtures.imports import Request, import_log
-from judgefixtures.words import secrets
+from judgefixtures.cassettes import snapshot
+from judgefixtures.cli.main import main
+from judgefixtures.importers import ImportRequest, import_log
+from judgefixtures.util import secrets
 
 pytest_plugins = ["pytester"]
 
@@ -65,7 +65,7 @@ def imported(folder: Path, name: str, what: bytes | str, **request: Any) -> tupl
     folder.mkdir(exist_ok=True)
     log = folder / name
     log.write_bytes(what if isinstance(what, bytes) else what.encode())
-    done = import_log(Request((log,), judge="mine", dataset="own", into=folder / "cassettes", **request))
+    done = import_log(ImportRequest((log,), judge="mine", dataset="own", into=folder / "cassettes", **request))
     answers = (done.folder / "imported.jsonl").read_bytes().partition(b"\n")[2]
     return answers, (done.folder / "pairs.jsonl").read_bytes()
 
@@ -266,18 +266,18 @@ def test_frozen_pairs_are_read_anew_where_they_changed(answers: Imported, tmp_pa
     """The pairs beside an import are read once, as long as they are the same, and nobody changes what others were given."""
     answers("log.csv", PLAIN)
     folder = tmp_path / "cassettes/mine/own"
-    before = frozen.frozen_pairs(folder)
+    before = snapshot.read_snapshot_pairs(folder)
     taken = before.pop("e0")
-    assert frozen.frozen_pairs(folder)["e0"] is taken
+    assert snapshot.read_snapshot_pairs(folder)["e0"] is taken
     answers("log.csv", PLAIN.replace("Why?", "How?"))
-    assert {pair.question for pair in frozen.frozen_pairs(folder).values()} == {"How?"}
+    assert {pair.question for pair in snapshot.read_snapshot_pairs(folder).values()} == {"How?"}
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["sk-Ab3dEf9hIj", "k", " ", "Ab3dEf9h", "Ab3dEf9hIj!x", "word words", "é", "..."])))
 def test_secrets_are_found_wherever_they_stand(parts: list[str]) -> None:
     """A known key is found at every place of a text: looking at fewer places finds no fewer keys."""
-    known = secrets.Secrets()
+    known = secrets.SecretStore()
     known.know({"sk-Ab3dEf9hIj": True}, lasting=True)
     text = "".join(parts)
     assert "Ab3dEf9h" not in known.redacted(text)

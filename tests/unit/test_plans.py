@@ -22,36 +22,37 @@ from support.project import REPOSITORY, Project
 from support.server import NOWHERE, Answer, Asked, Server, problem, serving, wire
 from support.timing import quickest
 
-from judgefixtures.asking.judges import Judge, Reply, load_judge
-from judgefixtures.asking.questions import Judgment, Planned
 from judgefixtures.checks.planjudge import decide_plans
+from judgefixtures.checks.swap_descriptive import compare_car
 from judgefixtures.config import judge_table, load_config
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
-from judgefixtures.material.cues import FAMILIES
-from judgefixtures.material.pairs import Pair
-from judgefixtures.material.plans import (
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.metrics.expenses import compare_expenses
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.models.cues import FAMILIES
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.plan import Plan
+from judgefixtures.models.replies import JudgeReply, PlanWithUsage
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.prompts.plans import (
     EXECUTION_MARK,
     HEURISTICS,
     KINDS,
     PLANNING_MARK,
-    Plan,
+    count_plans,
     execution_prompt,
-    fault_of,
     heuristic_plan,
-    kind_of,
-    leaks,
+    plan_fault,
+    plan_leak,
     plan_text,
     planning_digest,
     planning_prompt,
     read_plan,
-    tally,
+    task_kind,
 )
-from judgefixtures.measures.expenses import compare_expenses
-from judgefixtures.providers import Usage
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.swap.display import compare_car
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.report.exit_code import NOT_MEASURED
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -93,12 +94,12 @@ KIND_OF = {
 @pytest.mark.parametrize(("question", "kind"), KIND_OF.items())
 def test_the_kind_is_what_the_question_asks(question: str, kind: str) -> None:
     """The kind of a task follows from the wording of its question, what is done to a text before what it is about."""
-    assert kind_of(pair_of(question)) == kind
+    assert task_kind(pair_of(question)) == kind
 
 
 def test_a_story_is_creative_writing() -> None:
     """Content type Story is creative writing, whatever its prompt reads like."""
-    assert kind_of(pair_of("Calculate the sum.", content_type="Story")) == "creative-writing"
+    assert task_kind(pair_of("Calculate the sum.", content_type="Story")) == "creative-writing"
 
 
 @given(
@@ -119,8 +120,8 @@ def test_nothing_under_test_decides_the_kind(question: str, category: Any, gold:
 @given(st.text(max_size=2000))
 def test_every_question_has_a_kind(question: str) -> None:
     """Any text has exactly one of the kinds, the same each time."""
-    assert kind_of(pair_of(question)) in KINDS
-    assert kind_of(pair_of(question)) == kind_of(pair_of(question))
+    assert task_kind(pair_of(question)) in KINDS
+    assert task_kind(pair_of(question)) == task_kind(pair_of(question))
 
 
 # --- the hand-made plans ----------------------------------------------------------------------------------------
@@ -138,8 +139,8 @@ def test_a_hand_made_plan_gives_nothing_away(kind: Any) -> None:
     """No shipped plan names a bias, a cue or a response, and each is a plan by the same rules as a judge's own."""
     text = HEURISTICS[kind]
     assert FORBIDDEN.search(text) is None
-    assert fault_of(text, pair_of()) == (None, "")
-    assert leaks(text, pair_of()) is None
+    assert plan_fault(text, pair_of()) == (None, "")
+    assert plan_leak(text, pair_of()) is None
     assert re.findall(r"^(\d)\. ", text, re.MULTILINE) == ["1", "2", "3", "4", "5"]
 
 
@@ -341,14 +342,14 @@ REALISTIC = [json.loads(line) for line in PLANS_FILE.read_text("utf-8").splitlin
 @pytest.mark.parametrize("text", GOOD)
 def test_a_plan_is_taken_as_it_is(text: str) -> None:
     """None of the good plans, in whatever form, is taken for a degenerate one."""
-    assert fault_of(text, ASKED) == (None, "")
+    assert plan_fault(text, ASKED) == (None, "")
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("row", REALISTIC, ids=lambda row: row["text"][:40])
 def test_a_plan_in_a_real_models_style_is_one(row: dict[str, Any]) -> None:
     """Tables, rubrics, checklists, paragraphs, other languages, cautions and facts of the task make no plan a fault."""
-    assert fault_of(row["text"], pair_of(row["question"], gold=1)) == (None, "")
+    assert plan_fault(row["text"], pair_of(row["question"], gold=1)) == (None, "")
 
 
 ANSWERS = (
@@ -376,21 +377,21 @@ def test_a_list_of_steps_needs_no_tags(start: str) -> None:
 @pytest.mark.parametrize(("text", "fault"), BAD)
 def test_what_is_no_plan_is_told(text: str, fault: str) -> None:
     """Every bad plan of the set is found, and called what it is."""
-    assert fault_of(text, ASKED)[0] == fault
+    assert plan_fault(text, ASKED)[0] == fault
 
 
 def test_words_of_the_question_give_nothing_away() -> None:
     """A plan may speak of a bias where the question itself does."""
     asked = pair_of("Who wrote Hamlet? What is length bias in sampling?")
     text = "1. Check who wrote Hamlet in each response.\n2. Check whether length bias is explained correctly."
-    assert fault_of(text, asked) == (None, "")
-    assert fault_of(text, ASKED)[0] == "names-bias"
+    assert plan_fault(text, asked) == (None, "")
+    assert plan_fault(text, ASKED)[0] == "names-bias"
 
 
 def test_a_leak_says_whether_it_is_the_gold() -> None:
     """A plan that prefers the better response is told from one that prefers the other."""
-    assert "which is the better one" in leaks("Prefer the first response.", ASKED)[1]  # type: ignore[index]
-    assert "which is the better one" not in leaks("Prefer the second response.", ASKED)[1]  # type: ignore[index]
+    assert "which is the better one" in plan_leak("Prefer the first response.", ASKED)[1]  # type: ignore[index]
+    assert "which is the better one" not in plan_leak("Prefer the second response.", ASKED)[1]  # type: ignore[index]
 
 
 # --- configuration and identity ---------------------------------------------------------------------------------
@@ -881,7 +882,7 @@ def test_an_outage_while_planning_is_no_fallback(project: Project) -> None:
 def test_a_function_may_plan(project: Project) -> None:
     """A judge of the user's own code is called with the planning prompt as with any other."""
     (project.path / "mine.py").write_text(
-        "import re\n\nfrom judgefixtures.material.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
+        "import re\n\nfrom judgefixtures.prompts.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
         f"    if prompt.startswith(PLANNING_MARK):\n        return {GOOD_PLAN!r}\n"
         '    better = 1 + int(re.search("thing ([0-9]+)", prompt)[1]) % 2\n'
         '    return f\'{{"selected_response": {better}, "reason": "Good."}}\'\n'
@@ -940,10 +941,10 @@ def test_an_unknown_price_is_said(project: Project) -> None:
 
 def judgment(number: int, tokens: tuple[int, int], plan: tuple[int, int] | None = None, **more: Any) -> Judgment:
     usage = Usage(*tokens)
-    planned = None if plan is None else Planned(Plan("p", "factual", "self"), Usage(*plan))
+    planned = None if plan is None else PlanWithUsage(Plan("p", "factual", "self"), Usage(*plan))
     condition = more.pop("condition", NO_CUE)
     choice, reason = more.pop("verdict", (1, ""))
-    return Judgment(pair_of(id=f"p{number}"), condition, Reply(Verdict(choice, reason), usage=usage), 0, planned)
+    return Judgment(pair_of(id=f"p{number}"), condition, JudgeReply(Verdict(choice, reason), usage=usage), 0, planned)
 
 
 def test_expenses_are_paired_over_pairs() -> None:
@@ -993,7 +994,7 @@ def test_plans_are_decided_by_exact_bounds() -> None:
     bad = Plan("p", "factual", "fallback", "answer")
 
     def status(plans: list[Plan]) -> str:
-        return str(decide_plans(tally([pair_of()] * len(plans), plans), True, gate)[0].status)
+        return str(decide_plans(count_plans([pair_of()] * len(plans), plans), True, gate)[0].status)
 
     assert status([good] * 59) == "PASS"
     assert status([good] * 58) == "INCONCLUSIVE"

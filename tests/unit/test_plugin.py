@@ -21,11 +21,11 @@ import pytest
 from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite, uncontrolled
 from support.server import NOWHERE
 
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.material.prompts import load_template
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.simulator.behaviour import answer
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.pairs import Pair
+from judgefixtures.prompts.templates import load_template
+from judgefixtures.report.exit_code import NOT_MEASURED
+from judgefixtures.simulator.behaviour import simulated_answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 
 pytest_plugins = ["pytester"]
@@ -138,7 +138,7 @@ def close_pairs() -> list[Pair]:
         text = f"remedy of case {number} works."
         pair = Pair(f"p{number:02}", f"Which remedy of case {number} works?", f"The first {text}", f"The other {text}")
         chosen = [
-            json.loads(answer("simulated-silent", template.render(pair, condition)))["selected_response"]
+            json.loads(simulated_answer("simulated-silent", template.render(pair, condition)))["selected_response"]
             for condition in (contrast.x, contrast.y)
         ]
         if chosen == [1, 2]:
@@ -712,13 +712,13 @@ def test_recording_the_same_again_changes_no_byte(project: Project, server: Simu
 
 
 def failing_after(server: SimulatorServer, answers: int) -> Callable[[], None]:
-    """Let a server reject every request after so many answers; call what is returned to mend it."""
+    """Let a server refuse everybody's key after so many answers; call what is returned to mend it."""
     working = server.answer
 
-    def answer(model: str, prompt: str) -> str:
+    def answer(model: str, prompt: str, schema: Any = None) -> str:
         if server.requests >= answers:
-            raise ValueError("out of order")
-        return working(model, prompt)
+            raise ValueError("out of order: API_KEY_INVALID")  # not of one prompt, as any other 400 might be
+        return working(model, prompt, schema)
 
     def mend() -> None:
         server.answer = working  # type: ignore[method-assign]
@@ -758,8 +758,8 @@ def cut_off_after(server: SimulatorServer, answers: int) -> None:
     """Let a server cut every answer off after so many whole ones, as it does where a limit leaves no room."""
     working = server.answer
 
-    def answer(model: str, prompt: str) -> str:
-        text = working(model, prompt)
+    def answer(model: str, prompt: str, schema: Any = None) -> str:
+        text = working(model, prompt, schema)
         return text if server.requests <= answers else text[:30]
 
     server.answer = answer  # type: ignore[method-assign]
@@ -1292,7 +1292,7 @@ def test_fixtures_can_be_overridden(project: Project, server: SimulatorServer) -
         "conftest.py",
         f"""\
 import pytest
-from judgefixtures.asking.judges import load_judge
+from judgefixtures.judges.judge import load_judge
 
 @pytest.fixture
 def judge():
@@ -1332,7 +1332,7 @@ def gate(gate):
         ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
         ("def pairs(): return []", ("there are no pairs",)),
         ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
-        ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.material.contrasts")),
+        ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.models.contrasts")),
         ("def contrast(): return None", ("needs a contrast", "judge_family", "gate.check_accuracy")),
     ],
 )
@@ -1381,7 +1381,7 @@ def test_overriding_one_fixture_keeps_the_others(project: Project) -> None:
     """A conftest may replace the contrast alone: judge, pairs and gate stay the plugin's."""
     project.write(
         "conftest.py",
-        "import pytest\nfrom judgefixtures.material.contrasts import Contrast\n\n@pytest.fixture\n"
+        "import pytest\nfrom judgefixtures.models.contrasts import Contrast\n\n@pytest.fixture\n"
         "def contrast(contrast):\n    return Contrast(contrast.family, contrast.y, contrast.x)\n",
     )
     project.run("--judge", "silent", "-k", "recency", "--judge-report", "report").assert_outcomes(
@@ -1399,7 +1399,7 @@ def test_no_connection_is_left_open(bare: Project) -> None:
     conftest = """\
 import gc
 import pytest
-from judgefixtures.asking.judges import load_judge
+from judgefixtures.judges.judge import load_judge
 
 @pytest.fixture
 def judge():

@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 from scipy.stats import skew, t
 from support.benchmarks import benchmark
 
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.beyond_verdicts import by_scores_alone, decide_scores, fewest_beyond
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.checks.contrast import ContrastCheck
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.log_odds_and_scores import by_scores_alone, decide_scores, min_pairs_for_log_odds_or_scores
 from judgefixtures.config import GateTable, build_config, judge_table
-from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.certainty import certainty
-from judgefixtures.measures.metrics import measure
-from judgefixtures.numbers.means import Mean
-from judgefixtures.numbers.points import FEWEST_SCORES, UNSEEN, fewest_scores, points_shift, scores_pass
-from judgefixtures.numbers.power import table
-from judgefixtures.numbers.statistics import Status, gate_scores
-from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.metrics.certainty import certainty
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.models.contrasts import Condition, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status, gate_scores
+from judgefixtures.statistics.means import Mean
+from judgefixtures.statistics.power import power_table
+from judgefixtures.statistics.score_shift import FEWEST_SCORES, UNSEEN, fewest_scores, points_shift, scores_pass
 
 CONTRAST = contrasts("recency")[0]
 shifts = st.lists(st.sampled_from([number / 18 for number in range(-18, 19)]), min_size=3, max_size=80)
@@ -159,7 +159,7 @@ def scored(first: float, second: float, number: int, condition: Condition) -> Ju
     """Return a judgment of a judge that gave these scores, as it states both with the cue in its reason."""
     chosen = None if first == second else 1 if first > second else 2
     verdict = Verdict(chosen, "It is long.", tie=first == second)
-    return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, Reply(verdict, scores=(first, second)))
+    return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, JudgeReply(verdict, scores=(first, second)))
 
 
 @pytest.mark.parametrize(("shift", "status"), [(0.0, "PASS"), (0.5, "PASS"), (1.0, "FAIL")])
@@ -167,8 +167,8 @@ def test_scores_decide_and_verdicts_are_shown(shift: float, status: str) -> None
     """Where ties turn with half a point, and where they do not, the scores alone make the status."""
     x = [scored(6 + shift * (n % 2), 6, n, CONTRAST.x) for n in range(60)]
     y = [scored(6, 6 + shift, n, CONTRAST.y) for n in range(60)]
-    measured = measure(x, y)
-    gated, shown = (decide(measured, GateTable(), by_scores=by_scores) for by_scores in (False, True))
+    measured = measure_contrast(x, y)
+    gated, shown = (decide_contrast(measured, GateTable(), by_scores=by_scores) for by_scores in (False, True))
     assert shown.vsr_status is Status.NOT_APPLICABLE
     assert (shown.p_pass, shown.p_fail, shown.needed_pairs) == (None, None, None)
     assert shown.car_status is gated.car_status
@@ -182,7 +182,7 @@ def test_an_admission_that_is_refuted_counts() -> None:
     """VSR decides nothing, and what moved verdicts demonstrably and is not admitted FAILs all the same."""
     x = [scored(7, 6, n, CONTRAST.x) for n in range(60)]
     y = [scored(6, 7, n, CONTRAST.y) for n in range(60)]
-    found = decide(measure(x, y), GateTable(), by_scores=True)
+    found = decide_contrast(measure_contrast(x, y), GateTable(), by_scores=True)
     assert (found.vsr_status, found.car_status, found.status) == ("NOT_APPLICABLE", "FAIL", "FAIL")
 
 
@@ -193,16 +193,16 @@ def test_who_is_gated_by_scores_alone() -> None:
     marked = judge_table({**base, "mode": "pointwise", "pass_mark": 7})
     assert [by_scores_alone(table) for table in (scores, marked, judge_table(base))] == [True, False, False]
     gate = GateTable(vsr_tolerance=0.02)
-    assert fewest_beyond(scores, gate) == 29
-    assert fewest_beyond(judge_table({**base, "mode": "pointwise", "scale": [0, 1]}), gate) == 52
+    assert min_pairs_for_log_odds_or_scores(scores, gate) == 29
+    assert min_pairs_for_log_odds_or_scores(judge_table({**base, "mode": "pointwise", "scale": [0, 1]}), gate) == 52
     pairs = [Pair(f"p{number}", "Q", "A", "B") for number in range(30)]
     check, config = ContrastCheck(CONTRAST), build_config({"gate": {"vsr_tolerance": 0.02}})
-    assert check.need(config, scores, "own", pairs) is None
-    assert check.need(config, judge_table(base), "own", pairs) is not None
-    lacking = check.need(config, scores, "own", pairs[:28])
+    assert check.min_sample(config, scores, "own", pairs) is None
+    assert check.min_sample(config, judge_table(base), "own", pairs) is not None
+    lacking = check.min_sample(config, scores, "own", pairs[:28])
     assert lacking is not None
     assert "28 pairs cannot pass score_tolerance 0.05" in str(lacking)
-    row = table([check.design(config, scores, "own", pairs)])[1]  # type: ignore[list-item]
+    row = power_table([check.design(config, scores, "own", pairs)])[1]  # type: ignore[list-item]
     assert row.split()[3:6] == ["30", "29", "score"]
 
 

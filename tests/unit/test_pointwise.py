@@ -18,26 +18,38 @@ from support.project import Project, Ran, json_lines, suite
 from support.server import NOWHERE, Answer, Asked, Server, running, serving
 
 from judgefixtures import JudgeFixturesError, Run
-from judgefixtures.asking.judges import Judge, Reply, load_judge
-from judgefixtures.asking.kinds.pointwise import Alone, Rating, alone, check_names, compare
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.protocol import Case, Subject
+from judgefixtures.checks.base import CheckId, CheckInput
 from judgefixtures.config import build_config, judge_table
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
-from judgefixtures.material.cues import FAMILIES, Cue
-from judgefixtures.material.edits import edits
-from judgefixtures.material.pairs import Pair, as_row
-from judgefixtures.measures.metrics import acknowledged, choices, measure, movable
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.preflight.forecast import forecast
-from judgefixtures.providers import Usage, schema_of
-from judgefixtures.reading.scores import Score
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.runs.run import Ledger
-from judgefixtures.simulator.behaviour import SCORERS, UnreadablePromptError, answer
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.judges.pointwise import (
+    ScoredResponseCondition,
+    ScoreReply,
+    check_recording_names,
+    compare_scores,
+    scored_response_condition,
+)
+from judgefixtures.metrics.contrast_metrics import (
+    chosen_responses,
+    measure_contrast,
+    movable_share,
+    read_acknowledgment,
+)
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.models.cues import FAMILIES, Cue
+from judgefixtures.models.edits import edits
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, pair_to_row
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import Score, Verdict
+from judgefixtures.providers import answer_schema
+from judgefixtures.run.preflight import preflight_lines
+from judgefixtures.run.run import ItemRecord
+from judgefixtures.simulator.behaviour import SCORERS, UnreadablePromptError, simulated_answer
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.statistics import Status
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -107,7 +119,7 @@ def configuration(url: str, more: str = "", of_judge: str = "") -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A project with some pairs."""
-    (tmp_path / "pairs.jsonl").write_text(json_lines(as_row(pair) for pair in some()))
+    (tmp_path / "pairs.jsonl").write_text(json_lines(pair_to_row(pair) for pair in some()))
     return tmp_path
 
 
@@ -179,7 +191,7 @@ def test_a_cue_without_a_number(sentence: str, content_type: str, said: str) -> 
 def test_a_prompt_shows_one_response(verdict: str, placement: str, pair: Pair) -> None:
     """The built-in templates show a question, one response, its label and the scale, and nothing of the other."""
     judge = load_judge(table(verdict=verdict, cue_placement=placement, scale=[0, 5]))
-    prompt = judge.prompt(pair, alone(NEW_OLD.x, 2))
+    prompt = judge.prompt(pair, scored_response_condition(NEW_OLD.x, 2))
     word = "story" if pair is STORY else "response"
     cue = f"The {word} was written a long time ago (in 1950)."
     lines = prompt.splitlines()
@@ -198,9 +210,14 @@ def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path) -
     (tmp_path / "own.txt").write_text("{question}\n{response}\nScore it ({scale}).")
     judge = load_judge(table(template=str(tmp_path / "own.txt"), cue_after="{response}"))
     turned = replace(PAIR, response_1=PAIR.response_2, response_2=PAIR.response_1)
-    assert judge.prompt(PAIR, Alone(response=1)) == judge.prompt(turned, Alone(response=2))
-    assert judge.prompt(PAIR, Alone(response=1)) == f"{PAIR.question}\n{PAIR.response_1}\nScore it (1 to 10)."
-    cued = judge.prompt(PAIR, alone(NEW_OLD.x, 1))
+    assert judge.prompt(PAIR, ScoredResponseCondition(response=1)) == judge.prompt(
+        turned, ScoredResponseCondition(response=2)
+    )
+    assert (
+        judge.prompt(PAIR, ScoredResponseCondition(response=1))
+        == f"{PAIR.question}\n{PAIR.response_1}\nScore it (1 to 10)."
+    )
+    cued = judge.prompt(PAIR, scored_response_condition(NEW_OLD.x, 1))
     assert f"{PAIR.response_1}\nThe response was written recently (in 2025).\nScore" in cued
 
 
@@ -252,16 +269,16 @@ def test_conditions_have_names(name: str) -> None:
     """A condition says which response, under which cue or edit: the name of its recording."""
     plea = next(edit for edit in edits("attack") if edit.label == "plea")
     new = Cue("recency", "new", FAMILIES["recency"]["new"])
-    made = [Alone(), Alone(response=2, cue=new), Alone(edit=plea)]
+    made = [ScoredResponseCondition(), ScoredResponseCondition(response=2, cue=new), ScoredResponseCondition(edit=plea)]
     assert name in [condition.name for condition in made]
 
 
 def test_names_of_ones_own_cues_stay_apart() -> None:
     """Cues whose recordings would have one name are an error, told before anything is asked."""
-    check_names(FAMILIES)
+    check_recording_names(FAMILIES)
     for clash in ({"a-b": {"c": "1"}, "a": {"b-c": "1"}}, {"no": {"cue": "1"}}):
         with pytest.raises(JudgeFixturesError, match="leave the hyphens out"):
-            check_names(clash)
+            check_recording_names(clash)
     config = build_config({"judges": {"j": table()}, "cues": {"no": {"cue": "{number} is it.", "x": "{number} is x."}}})
     for judge in ("j", load_judge(table(), "own")):
         with Run(config) as run:
@@ -308,7 +325,7 @@ def test_the_schema_that_is_sent(sdk: str, more: dict[str, Any], key: str, value
     sent = sent.get("schema", sent)
     assert sent["properties"] == {key: value, "reason": {"type": "string"}}
     assert sent["required"] == [key, "reason"]
-    assert sent == schema_of(judge.table)
+    assert sent == answer_schema(judge.table)
 
 
 def test_a_score_by_itself() -> None:
@@ -336,36 +353,36 @@ def test_a_judge_of_pairs_may_call_a_tie(ties: str, found: tuple[bool, str | Non
 # --- a verdict of two scores ------------------------------------------------------------------------------
 
 
-def rating(value: float | None, reason: str = "It is right.", **more: Any) -> Rating:
+def rating(value: float | None, reason: str = "It is right.", **more: Any) -> ScoreReply:
     """Return a rating."""
-    return Rating(Score(value, reason, None if value is not None else "no-json"), **more)
+    return ScoreReply(Score(value, reason, None if value is not None else "no-json"), **more)
 
 
 def test_the_higher_score_is_chosen() -> None:
     """A verdict says which score is higher, with both reasons; equal scores are a tie, or invalid."""
-    first = compare(rating(7), rating(6.5, "Dull"), "Story", counts_ties=True)
+    first = compare_scores(rating(7), rating(6.5, "Dull"), "Story", counts_ties=True)
     assert (first.verdict.selected_response, first.scores) == (1, (7, 6.5))
     assert first.verdict.reason == "Story 1 (7): It is right. Story 2 (6.5): Dull."
-    assert compare(rating(1), rating(2), "Story", counts_ties=True).verdict.selected_response == 2
-    tie = compare(rating(7), rating(7), "Response", counts_ties=True)
+    assert compare_scores(rating(1), rating(2), "Story", counts_ties=True).verdict.selected_response == 2
+    tie = compare_scores(rating(7), rating(7), "Response", counts_ties=True)
     assert (tie.verdict.tie, tie.verdict.outcome, tie.scores) == (True, 0.5, (7, 7))
-    assert compare(rating(7), rating(7), "Response", counts_ties=False).verdict.invalid == "tie"
+    assert compare_scores(rating(7), rating(7), "Response", counts_ties=False).verdict.invalid == "tie"
 
 
 @pytest.mark.parametrize("which", [(None, 7), (7, None), (None, None)])
 def test_one_score_is_no_verdict(which: tuple[float | None, float | None]) -> None:
     """Where a score is invalid so is the verdict, of the same kind, and the other's reason is kept."""
-    found = compare(rating(which[0]), rating(which[1]), "Response", counts_ties=True)
+    found = compare_scores(rating(which[0]), rating(which[1]), "Response", counts_ties=True)
     assert (found.verdict.invalid, found.scores) == ("no-json", None)
     assert found.verdict.reason.count("It is right.") == 2
 
 
 def test_a_reason_may_be_missing() -> None:
     """Then the score stands alone, so that what is said of the other response is not taken for it."""
-    assert compare(rating(7, ""), rating(5), "Response", counts_ties=True).verdict.reason == (
+    assert compare_scores(rating(7, ""), rating(5), "Response", counts_ties=True).verdict.reason == (
         "Response 1 (7). Response 2 (5): It is right."
     )
-    assert compare(rating(7, ""), rating(5, " "), "Response", counts_ties=True).verdict.reason == ""
+    assert compare_scores(rating(7, ""), rating(5, " "), "Response", counts_ties=True).verdict.reason == ""
 
 
 def test_what_a_reason_admits_is_read_in_either_part() -> None:
@@ -377,14 +394,14 @@ def test_what_a_reason_admits_is_read_in_either_part() -> None:
         (("It is clear.", "It is vague."), "absent"),
     ):
         both = [rating(score, reason) for score, reason in zip((7, 5), reasons, strict=True)]
-        reply = compare(both[0], both[1], PAIR.content_type, counts_ties=True)
-        assert acknowledged(Judgment(PAIR, expert, reply)) == admits
+        reply = compare_scores(both[0], both[1], PAIR.content_type, counts_ties=True)
+        assert read_acknowledgment(Judgment(PAIR, expert, reply)) == admits
 
 
 def test_what_two_calls_cost_is_added() -> None:
     """Tokens of both calls are those of the verdict; what is not known of one is not known of both."""
     both = [rating(7, usage=Usage(100, 10, None), detail="d"), rating(5, usage=Usage(50, 5, 2), detail="d")]
-    reply = compare(both[0], both[1], PAIR.content_type, counts_ties=True)
+    reply = compare_scores(both[0], both[1], PAIR.content_type, counts_ties=True)
     assert (reply.usage, reply.detail, reply.scores) == (Usage(150, 15, None), "d", (7, 5))
 
 
@@ -416,8 +433,8 @@ def test_the_preflight_counts_each_score_once(opened: Opening, server: Scorer, n
 
     def calls(record: str) -> int:
         with opened(record) as run:
-            subjects = [Subject("scores", "own", run.inventory.check(name)) for name in names]
-            return int(re.search(r"scores: at most (\d+) calls", "\n".join(forecast(run, subjects)))[1])  # type: ignore[index]
+            subjects = [CheckId("scores", "own", run.inventory.check(name)) for name in names]
+            return int(re.search(r"scores: at most (\d+) calls", "\n".join(preflight_lines(run, subjects)))[1])  # type: ignore[index]
 
     announced = calls("missing")
     gated(opened("missing"), *names)
@@ -511,7 +528,7 @@ def test_an_invalid_score_spoils_its_verdicts(opened: Opening, folder: Path, ser
     assert {judgment.verdict.invalid for judgment in arm} == {None, "no-json"}
     assert arm[3].reply.scores is None
     server.spoiled, before = set(), len(server.asked)
-    ledger = Ledger()
+    ledger = ItemRecord()
     with opened("invalid") as run:
         pairs = run.pairs("scores", "own")
         (again,) = run.answers(run.judge("scores"), "own", pairs, [(NO_CUE, 0)], ledger).arms
@@ -534,10 +551,10 @@ def test_equal_scores_where_ties_do_not_count(opened: Opening, server: Scorer) -
 def test_rows_say_scores_and_ties(opened: Opening, server: Scorer) -> None:
     """A judgment's row has both scores where there are two, and says where it is a tie; other rows have neither."""
     server.equal, server.spoiled = {1}, {2}
-    ledger = Ledger()
+    ledger = ItemRecord()
     with opened("missing", keep_judgments=True) as run:
         for judge in ("scores", "chooses"):
-            about = Case(run.judge(judge), "own", run.pairs(judge, "own"), run.config)
+            about = CheckInput(run.judge(judge), "own", run.pairs(judge, "own"), run.config)
             run.check(run.inventory.check("accuracy"), about, ledger)
     rows = {(row["judge"], row["condition"], row["pair"]): row for row in rows_as_json(ledger.judgments)}
     assert [rows["scores", "no-cue", f"p00{n}"].get("scores") for n in range(4)] == [[7, 5], [6, 6], None, [5, 7]]
@@ -693,7 +710,9 @@ def score_of(model: str, pair: Pair, condition: Condition, **more: Any) -> list[
     judge: Judge = load_judge(table(**more))
     assert judge.rater is not None
     both = [
-        judge.rater.made_of(_answered(answer(model, judge.prompt(pair, alone(condition, number, pair)))))
+        judge.rater.parse_reply(
+            _answered(simulated_answer(model, judge.prompt(pair, scored_response_condition(condition, number, pair))))
+        )
         for number in (1, 2)
     ]  # type: ignore[arg-type]
     assert not [each for each in both if each.invalid], both
@@ -701,7 +720,7 @@ def score_of(model: str, pair: Pair, condition: Condition, **more: Any) -> list[
 
 
 def _answered(text: str) -> Any:
-    from judgefixtures.providers import Answer as Answered
+    from judgefixtures.providers import ProviderResponse as Answered
 
     return Answered(text)
 
@@ -767,9 +786,9 @@ def test_a_prompt_that_they_cannot_read() -> None:
     brand = Cue("brand", "ours", "{content_type} {number} comes from us.")
     judge = load_judge(table())
     with pytest.raises(UnreadablePromptError, match="label"):
-        answer("simulated-pointwise-silent", judge.prompt(PAIR, Alone(cue=brand)))
+        simulated_answer("simulated-pointwise-silent", judge.prompt(PAIR, ScoredResponseCondition(cue=brand)))
     with pytest.raises(UnreadablePromptError, match="title"):
-        answer("simulated-pointwise-silent", "How good is this?")
+        simulated_answer("simulated-pointwise-silent", "How good is this?")
 
 
 def test_tables() -> None:
@@ -783,13 +802,13 @@ def test_ties_of_scores_are_the_first_to_move() -> None:
     """A judge that scores is never called stuck: pairs with equal scores are close, and count as movable."""
 
     def scored(condition: Condition, number: int) -> Judgment:
-        reply = Reply(Verdict(None, "", tie=True), scores=(6, 6))
+        reply = JudgeReply(Verdict(None, "", tie=True), scores=(6, 6))
         return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, reply)
 
     contrast = contrasts("recency")[0]
     arms = [[scored(condition, number) for number in range(60)] for condition in (contrast.x, contrast.y)]
-    assert measure(*arms).stuck is None
-    found = movable([choices(arms[0])], [f"p{number}" for number in range(60)])
+    assert measure_contrast(*arms).stuck is None
+    found = movable_share([chosen_responses(arms[0])], [f"p{number}" for number in range(60)])
     assert found is not None
     assert found.value == 1.0
 

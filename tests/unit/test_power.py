@@ -19,16 +19,21 @@ from hypothesis import strategies as st
 from scipy.stats import multinomial, norm
 from support.timing import quickest
 
-from judgefixtures.checks.accuracy import Accuracy, decide_accuracy, smallest_n_of_accuracy
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.four_cells import FourCells, decide_four_cells, smallest_n_of_cells
+from judgefixtures.checks.accuracy import AccuracyMeasurement, decide_accuracy, min_pairs_for_accuracy
+from judgefixtures.checks.four_cells import FourCellMeasurement, decide_four_cells, min_pairs_for_four_cells
+from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import GateTable, build_config
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Example
-from judgefixtures.numbers import power
-from judgefixtures.numbers.power import Design, chance, pass_probability, smallest_n, table
-from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, proportion
-from judgefixtures.swap import SwapAccuracy, SwapCell, guards
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.pairs import Example
+from judgefixtures.statistics import Status, gate_shift, mean_interval, power, proportion
+from judgefixtures.statistics.power import (
+    PlannedContrast,
+    pass_chance_of_designs,
+    pass_probability,
+    power_table,
+    smallest_n,
+)
+from judgefixtures.swap import SwapAccuracy, SwapContrast, guards
 
 no_deadline = settings(deadline=None)
 brief = settings(deadline=None, max_examples=30)
@@ -106,7 +111,7 @@ def test_sum_over_every_table_of_few_pairs(n: int, tolerance: float, alpha: floa
 )
 def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
     """For every number of flips, the last split that passes does at the gate, and one further does not."""
-    reach = power.reach_of_pass(n, tolerance, 0.05)
+    reach = power.most_one_sided_flips(n, tolerance, 0.05)
     assert len(reach) == n + 1
     for total, most in enumerate(reach):
         if 2 * most >= total:
@@ -119,7 +124,7 @@ def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
 @given(st.integers(1, 30), tolerances, alphas)
 def test_what_passes_at_any_tolerance(n: int, tolerance: float, alpha: float) -> None:
     """Every table within the splits that pass does pass at the gate, and no other does."""
-    reach = power.reach_of_pass(n, tolerance, alpha)
+    reach = power.most_one_sided_flips(n, tolerance, alpha)
     for n10, n01 in every_table(n):
         if n10 >= n01 and (n10 - reach[n10 + n01]) in (0, 1):  # the two next to the end; the gate is monotone
             assert passes(n10, n01, n, tolerance, alpha) == (n10 <= reach[n10 + n01])
@@ -205,7 +210,7 @@ def test_it_is_fast(n: int) -> None:
     pass_probability(30, 0.1, 0.1)
 
     def anew() -> float:
-        power.reach_of_pass.cache_clear()
+        power.most_one_sided_flips.cache_clear()
         power._pass_probability.cache_clear()
         return pass_probability(n, 0.1, 0.1)
 
@@ -247,9 +252,9 @@ SHIPPED = [
 ] + [("recency-new-old", "house-qa"), ("recency-new-old", "house-stories")]
 
 
-def shipped(n: int, tolerance: float) -> list[Design]:
+def shipped(n: int, tolerance: float) -> list[PlannedContrast]:
     """The 14 contrasts that come with the package."""
-    return [Design(contrast, dataset, n, tolerance) for contrast, dataset in SHIPPED]
+    return [PlannedContrast(contrast, dataset, n, tolerance) for contrast, dataset in SHIPPED]
 
 
 @pytest.mark.parametrize(
@@ -266,15 +271,15 @@ def shipped(n: int, tolerance: float) -> list[Design]:
 def test_chance_of_a_whole_run(count: int, n: int, tolerance: float, few: str, many: str) -> None:
     """An unbiased judge passes all 20, or all 14, with the printed probability at 5% and at 10% flips."""
     designs = (shipped(n, tolerance) * 2)[:count]
-    assert f"{chance(designs, 0.05):.2f}" == few
-    assert f"{chance(designs, 0.10):.2f}" == many
+    assert f"{pass_chance_of_designs(designs, 0.05):.2f}" == few
+    assert f"{pass_chance_of_designs(designs, 0.10):.2f}" == many
 
 
 # --- designs ------------------------------------------------------------------------------------------------
 
 designs_of_any_kind = st.lists(
     st.builds(
-        Design,
+        PlannedContrast,
         st.sampled_from(["recency-new-old", "provenance-human-llm", "provenance-expert-llm", "my-own-a-b"]),
         st.sampled_from(["qa", "stories"]),
         st.sampled_from([10, 20, 60, 100]),
@@ -286,19 +291,23 @@ designs_of_any_kind = st.lists(
 
 @no_deadline
 @given(designs_of_any_kind, st.sampled_from([0.0, 0.05, 0.2]))
-def test_chance_is_a_product(designs: list[Design], flips: float) -> None:
+def test_chance_is_a_product(designs: list[PlannedContrast], flips: float) -> None:
     """The chance is the product over the designs, each at its own n and tolerance, and 1 for none."""
     expected = 1.0
     for each in designs:
         expected *= pass_probability(each.n, each.tolerance, flips)
-    assert chance(designs, flips) == pytest.approx(expected)
-    assert chance(iter(designs), flips) == chance(designs, flips)
+    assert pass_chance_of_designs(designs, flips) == pytest.approx(expected)
+    assert pass_chance_of_designs(iter(designs), flips) == pass_chance_of_designs(designs, flips)
 
 
 def test_chance_knows_alpha() -> None:
     """A design's own alpha counts."""
-    strict = Design("recency-new-old", "mine", 100, 0.10, alpha=0.01)
-    assert chance([strict], 0.05) == pass_probability(100, 0.10, 0.05, alpha=0.01) < pass_probability(100, 0.10, 0.05)
+    strict = PlannedContrast("recency-new-old", "mine", 100, 0.10, alpha=0.01)
+    assert (
+        pass_chance_of_designs([strict], 0.05)
+        == pass_probability(100, 0.10, 0.05, alpha=0.01)
+        < pass_probability(100, 0.10, 0.05)
+    )
 
 
 # --- the smallest n of everything else ------------------------------------------------------------------------
@@ -312,9 +321,9 @@ def test_smallest_n_of_cells(tolerance: float, alpha: float) -> None:
 
     def status(n: int) -> Status:
         still = mean_interval([0.0] * n, table.confidence)
-        return decide_four_cells(FourCells(still, still, 0), n, table).status
+        return decide_four_cells(FourCellMeasurement(still, still, 0), n, table).status
 
-    n = smallest_n_of_cells(tolerance, alpha)
+    n = min_pairs_for_four_cells(tolerance, alpha)
     assert status(n) is Status.PASS
     assert n == 1 or status(n - 1) is not Status.PASS
 
@@ -326,9 +335,9 @@ def test_smallest_n_of_accuracy(least: float, alpha: float) -> None:
     table = GateTable(min_accuracy=least, confidence=1 - 2 * alpha)
 
     def status(n: int) -> Status:
-        return decide_accuracy(Accuracy("all", n, n, 0, proportion(n, n), None), table).status
+        return decide_accuracy(AccuracyMeasurement("all", n, n, 0, proportion(n, n), None), table).status
 
-    n = smallest_n_of_accuracy(least, table.alpha)
+    n = min_pairs_for_accuracy(least, table.alpha)
     assert status(n) is Status.PASS
     assert n == 1 or status(n - 1) is not Status.PASS
 
@@ -385,7 +394,7 @@ def test_fewest_pairs_of_a_swap_in_a_contrast(cells: int) -> None:
     def statuses(n: int) -> set[Status]:
         still, silent = [((1, 1), (2, 2))[pair % 2] for pair in range(n)], [False] * n
         ids = [str(pair) for pair in range(n)]
-        part = SwapCell("recency", check.name, "qa", ids, still, still, silent, silent)
+        part = SwapContrast("recency", check.name, "qa", ids, still, still, silent, silent)
         return {each.status for each in guards(part, cells, config.swap)[0]}
 
     assert fewest.any == 20
@@ -398,22 +407,22 @@ def test_fewest_pairs_of_a_swap_in_a_contrast(cells: int) -> None:
 )
 def test_family(contrast: str, family: str) -> None:
     """The family is the contrast's id without its two labels."""
-    assert Design(contrast, "mine", 100, 0.1).family == family
+    assert PlannedContrast(contrast, "mine", 100, 0.1).family == family
 
 
 def test_a_family_that_is_said_is_taken() -> None:
     """Where the id does not end in two labels, the family is given: it is the column of the table, too."""
-    design = Design("repeat-no-cue-1", "mine", 100, 0.15, group="repeat")
+    design = PlannedContrast("repeat-no-cue-1", "mine", 100, 0.15, group="repeat")
     assert design.family == "repeat"
-    assert table([design])[1].split()[:2] == ["mine", "repeat"]
+    assert power_table([design])[1].split()[:2] == ["mine", "repeat"]
 
 
 def test_designs_are_frozen() -> None:
     """A design cannot be changed, and equal designs are one."""
-    design: Any = Design("recency-new-old", "mine", 100, 0.1)
+    design: Any = PlannedContrast("recency-new-old", "mine", 100, 0.1)
     with pytest.raises(dataclasses.FrozenInstanceError):
         design.n = 200
-    assert len({design, Design("recency-new-old", "mine", 100, 0.1)}) == 1
+    assert len({design, PlannedContrast("recency-new-old", "mine", 100, 0.1)}) == 1
 
 
 # --- table --------------------------------------------------------------------------------------------------
@@ -422,7 +431,7 @@ def test_designs_are_frozen() -> None:
 def test_table_of_a_design_that_will_do() -> None:
     """The 14 shipped contrasts at t = .15, n = 100: one line per dataset and family, the whole run, no warning."""
     assert (
-        "\n".join(table(shipped(100, 0.15)))
+        "\n".join(power_table(shipped(100, 0.15)))
         == """\
 dataset        cues        contrasts    n  at least  tolerance  alpha  P(PASS) at 5% flips  at 10%
 house-qa       provenance          6  100        16        .15    .05                 1.00     .99
@@ -435,7 +444,7 @@ P(all PASS | unbiased): 1.00 at 5% flips, .89 at 10%"""
 
 def test_table_of_a_design_that_will_not_do() -> None:
     """At t = .10 the last line warns, and names the pairs and the tolerance that would do."""
-    *_, whole, warning = table(shipped(100, 0.10))
+    *_, whole, warning = power_table(shipped(100, 0.10))
     assert whole == "P(all PASS | unbiased): .62 at 5% flips, .05 at 10%"
     assert warning == (
         "warning: a judge without bias that flips on 10% of the pairs PASSes everything with probability .047 only: "
@@ -445,7 +454,7 @@ def test_table_of_a_design_that_will_not_do() -> None:
 
 def test_rows_are_distinct_designs() -> None:
     """Contrasts that differ in n, tolerance, alpha or dataset have lines of their own."""
-    base = Design("provenance-human-llm", "qa", 100, 0.15)
+    base = PlannedContrast("provenance-human-llm", "qa", 100, 0.15)
     others = [
         dataclasses.replace(base, **change)
         for change in (
@@ -456,7 +465,7 @@ def test_rows_are_distinct_designs() -> None:
             {"contrast": "recency-new-old"},
         )
     ]
-    lines = table([base, *others, dataclasses.replace(base, contrast="provenance-expert-llm")])
+    lines = power_table([base, *others, dataclasses.replace(base, contrast="provenance-expert-llm")])
     assert [line.split()[:3] for line in lines[1:-1]] == [
         ["qa", "provenance", "2"],
         ["qa", "provenance", "1"],
@@ -470,30 +479,30 @@ def test_rows_are_distinct_designs() -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(designs_of_any_kind.filter(bool))
-def test_warning_keeps_its_promises(designs: list[Design]) -> None:
+def test_warning_keeps_its_promises(designs: list[PlannedContrast]) -> None:
     """It stands iff the run passes with less than .8; the n and tolerance it names do, a step less does not."""
-    *_, last = table(designs)
-    assert last.startswith("warning: ") == (chance(designs, 0.10) < 0.8)
+    *_, last = power_table(designs)
+    assert last.startswith("warning: ") == (pass_chance_of_designs(designs, 0.10) < 0.8)
     if found := re.search(r"(\d+) pairs per contrast", last):
         n = int(found[1])
         for pairs, enough in ((n, True), (n - 10, False)):
             raised = [dataclasses.replace(each, n=max(each.n, pairs)) for each in designs]
-            assert (chance(raised, 0.10) >= 0.8) == enough
+            assert (pass_chance_of_designs(raised, 0.10) >= 0.8) == enough
     if found := re.search(r"tolerance (\.\d+)", last):
         for tolerance, enough in ((float(found[1]), True), (round(float(found[1]) - 0.01, 2), False)):
             wider = [dataclasses.replace(each, tolerance=max(each.tolerance, tolerance)) for each in designs]
-            assert (chance(wider, 0.10) >= 0.8) == enough
+            assert (pass_chance_of_designs(wider, 0.10) >= 0.8) == enough
 
 
 def test_warning_without_a_remedy() -> None:
     """Where neither twenty times the pairs nor a tolerance of a half would do, it names neither."""
-    last = table([Design("recency-new-old", "mine", 1, 0.01)] * 3000)[-1]
+    last = power_table([PlannedContrast("recency-new-old", "mine", 1, 0.01)] * 3000)[-1]
     assert last.endswith("probability .00 only: ask for fewer contrasts")
 
 
 def test_no_designs() -> None:
     """Nothing is said of nothing."""
-    assert table([]) == []
+    assert power_table([]) == []
 
 
 # --- refusals -----------------------------------------------------------------------------------------------
@@ -512,8 +521,8 @@ def test_tolerance_lies_between_0_and_1(tolerance: float) -> None:
     for refused in (
         lambda: pass_probability(10, tolerance, 0.1),
         lambda: smallest_n(tolerance),
-        lambda: chance([Design("a-b-c", "d", 100, tolerance)], 0.1),
-        lambda: table([Design("a-b-c", "d", 100, tolerance)]),
+        lambda: pass_chance_of_designs([PlannedContrast("a-b-c", "d", 100, tolerance)], 0.1),
+        lambda: power_table([PlannedContrast("a-b-c", "d", 100, tolerance)]),
     ):
         with pytest.raises(ValueError, match="tolerance must lie between 0 and 1"):
             refused()
@@ -545,6 +554,6 @@ def test_all_pairs_may_flip_but_for_rounding() -> None:
 @pytest.mark.whole
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy."""
-    code = "import sys, judgefixtures.numbers.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
+    code = "import sys, judgefixtures.statistics.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"

@@ -9,13 +9,19 @@ from typing import Any
 import pytest
 from support.project import Project, suite
 
-from judgefixtures.__main__ import main
-from judgefixtures.checks.overview import ended, headlines
-from judgefixtures.findings import Finding, Row
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.report import begin_report, report_of, restore_report, sheet_of, write_report
-from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, exit_code
-from judgefixtures.report.writing import About, Record
+from judgefixtures.cli.main import main
+from judgefixtures.models.findings import Finding, Row
+from judgefixtures.report import (
+    markdown_report,
+    report_and_questions,
+    restore_earlier_report,
+    set_earlier_report_aside,
+    write_report,
+)
+from judgefixtures.report.exit_code import NOT_MEASURED, NOTHING_DECIDED, exit_code
+from judgefixtures.report.overview import headlines, unfinished_items
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.statistics import Status
 
 pytest_plugins = ["pytester"]
 
@@ -121,7 +127,7 @@ def assert_told(project: Project, said: str, why: str, folder: str = "report") -
     assert f"ours on own: {NAME}: " in sheet
     page = (files / "report.html").read_text()
     assert f"ERROR: ours on own: {NAME}: " in page
-    (result,) = (result for result in Record.from_folder(files).results if NAME in result["item"])
+    (result,) = (result for result in RunRecord.from_folder(files).results if NAME in result["item"])
     assert result["findings"][-1]["status"] == "ERROR"
 
 
@@ -337,32 +343,35 @@ def test_a_run_that_did_not_end_leaves_no_old_report(
     ],
     ids=" ".join,
 )
-def test_a_run_without_judge_items_leaves_the_report(project: Project, arguments: tuple[str, ...]) -> None:
-    """A run that only looks, or is about other tests, leaves every file as it was."""
+def test_a_run_without_judge_items_leaves_the_report(
+    project: Project, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that only looks, or is about other tests and given the option as every run is, leaves every file as it was."""
     project.write("test_own.py", "def test_own():\n    assert False\n")
     assert run(project, "-k", "recency")[0] == 0
     before = {path.name: path.read_bytes() for path in (project.path / "report").iterdir()}
-    run(project, *arguments)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--judge-report report")
+    project.run(*arguments)
     assert {path.name: path.read_bytes() for path in (project.path / "report").iterdir()} == before
 
 
 def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     """A folder without results of ours is not touched, whatever its files are called; nor is one that is marked."""
     (tmp_path / "report.md").write_text("mine")
-    assert not begin_report(tmp_path)
+    assert not set_earlier_report_aside(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
     write_report(tmp_path, left({"status": Status.PASS}))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert begin_report(tmp_path)
-    assert not begin_report(tmp_path)
-    restore_report(tmp_path)
+    assert set_earlier_report_aside(tmp_path)
+    assert not set_earlier_report_aside(tmp_path)
+    restore_earlier_report(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 # --- a gate of nothing ------------------------------------------------------------------------------------------
 
 
-def left(*findings: dict[str, Any], lost: str = "") -> Record:
+def left(*findings: dict[str, Any], lost: str = "") -> RunRecord:
     """Return what a run of such findings leaves behind."""
     known = {"check": "contrast", "judge": "mine", "dataset": "qa", "name": NAME}
     found = [Finding(**{**known, **each}).to_json() for each in findings]
@@ -370,27 +379,27 @@ def left(*findings: dict[str, Any], lost: str = "") -> Record:
         {"item": f"t.py::t[{number}]", "findings": [each], "judges": {}, "failed": each["status"] in ("FAIL", "ERROR")}
         for number, each in enumerate(found)
     ]
-    return Record.of(About("1", "2026-01-01", lost=lost), rows, [], [], [])
+    return RunRecord.of(RunInfo("1", "2026-01-01", lost=lost), rows, [], [], [])
 
 
 def test_nothing_that_applies_is_said_first() -> None:
     """Where every check of a run is NOT_APPLICABLE its first line says so, and the code is 11; one PASS is enough."""
     record = left(*[{"status": Status.NOT_APPLICABLE}] * 9)
-    report = report_of(record)
+    report = report_and_questions(record)
     said = "NOT_APPLICABLE: mine: none of 9 checks applies, so that nothing was decided, and nothing passed"
     assert headlines(report)[0].startswith(said)
-    assert sheet_of(report).startswith("# Judge gate: NOT_APPLICABLE\n\n**NOT")
+    assert markdown_report(report).startswith("# Judge gate: NOT_APPLICABLE\n\n**NOT")
     assert exit_code(record, report) == NOTHING_DECIDED == 11
     mixed = left({"status": Status.NOT_APPLICABLE}, {"status": Status.PASS, "judge": "other"})
-    assert exit_code(mixed, report_of(mixed)) == 0
-    assert [line.split(":")[0] for line in headlines(report_of(mixed))] == ["NOT_APPLICABLE", "PASS"]
-    assert exit_code(left(), report_of(left())) == 0
+    assert exit_code(mixed, report_and_questions(mixed)) == 0
+    assert [line.split(":")[0] for line in headlines(report_and_questions(mixed))] == ["NOT_APPLICABLE", "PASS"]
+    assert exit_code(left(), report_and_questions(left())) == 0
 
 
 def test_a_swap_to_which_nothing_applies_says_so() -> None:
     """Also where no judge was checked by itself."""
     record = left({"status": Status.NOT_APPLICABLE, "baseline": "other"})
-    assert headlines(report_of(record))[0].startswith("NOT_APPLICABLE: none of 1 check applies")
+    assert headlines(report_and_questions(record))[0].startswith("NOT_APPLICABLE: none of 1 check applies")
 
 
 def test_a_run_of_nothing_ends_with_11(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -421,7 +430,7 @@ def test_an_error_of_the_test_is_not_one_of_the_judge() -> None:
     asked, crashed = {"status": Status.ERROR}, {"status": Status.ERROR, "of_test": True, "reasons": ("it crashed",)}
     assert exit_code(left(asked), {}) == NOT_MEASURED
     assert exit_code(left(asked, crashed), {}) == 1
-    assert ended(report_of(left(asked, crashed))) == [f"ERROR: mine on qa: {NAME}: it crashed"]
+    assert unfinished_items(report_and_questions(left(asked, crashed))) == [f"ERROR: mine on qa: {NAME}: it crashed"]
 
 
 @pytest.mark.parametrize(
@@ -434,7 +443,7 @@ def test_an_error_of_the_test_is_not_one_of_the_judge() -> None:
 )
 def test_a_swap_of_judges_that_do_not_read_says_so_first(failing: tuple[str, ...], said: str) -> None:
     """Before anything else about the decision: in its headline, in report.md and on the page."""
-    from judgefixtures.page.views import view_of
+    from judgefixtures.report.html.views import page_view
 
     rows = tuple(
         {
@@ -458,7 +467,7 @@ def test_a_swap_of_judges_that_do_not_read_says_so_first(failing: tuple[str, ...
         "part": None,
         "lacking": ["no"],
     }
-    report = report_of(
+    report = report_and_questions(
         left(
             {
                 "judge": "new",
@@ -471,5 +480,5 @@ def test_a_swap_of_judges_that_do_not_read_says_so_first(failing: tuple[str, ...
         )
     )
     assert headlines(report)[0].startswith(f"INCONCLUSIVE: {said or 'new cannot'}")
-    assert f"**INCONCLUSIVE: {said or 'new cannot'}" in sheet_of(report)
-    assert view_of(report).leads[0].startswith(said or "Whether new")
+    assert f"**INCONCLUSIVE: {said or 'new cannot'}" in markdown_report(report)
+    assert page_view(report).leads[0].startswith(said or "Whether new")

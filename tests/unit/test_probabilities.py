@@ -17,25 +17,28 @@ from support.asking import a_judge, ask, header, rows, run, some_pairs, table
 from support.planted import BODIES, Planted, google_body, openai_body, pieces, planted, said
 from support.server import SDKS, Answer, Asked, good, google_problem, problem, serving, wire
 
-from judgefixtures.asking.judges import FatalJudgeError, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.cassettes.replay import scrubbed
-from judgefixtures.cassettes.thinning import thinned
-from judgefixtures.checks import Case
+from judgefixtures.cassettes.response_filter import keep_verdict_logprobs
+from judgefixtures.cassettes.vcr_adapter import scrub_body
+from judgefixtures.checks import CheckInput
 from judgefixtures.config import build_config
-from judgefixtures.material.contrasts import NO_CUE, contrasts
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.providers import Answer as Read
-from judgefixtures.providers import Usage, google, openai
-from judgefixtures.providers.wire import Wire
-from judgefixtures.reading.probabilities import Probability, Token, probability, reasons_first
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
-from judgefixtures.runs.run import Ledger, Run, RunOptions
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.contrasts import NO_CUE, contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.probabilities import Probability, Token
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.verdict_probabilities import reasons_first, verdict_probability
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.providers import ProviderResponse as Read
+from judgefixtures.providers import google, openai
+from judgefixtures.providers.http import HttpResponse
+from judgefixtures.run.run import ItemRecord, Run, RunOptions
 from judgefixtures.simulator.behaviour import latent
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.records import rows_as_json
-from judgefixtures.words.secrets import know
+from judgefixtures.util.secrets import register_secrets
 
 PAIRS = some_pairs(4)
 (RECENCY,) = contrasts("recency")
@@ -109,7 +112,7 @@ def test_a_planted_probability_is_found(notation: Any, marked: str, cuts: list[i
     whole = (1 - rest) * 0.99
     # A letter behind the verdict in its own token is a longer word there: tokens end after the verdict.
     tokens = pieces(text, [*cuts, at + 1])
-    found = probability(
+    found = verdict_probability(
         listed(planted(tokens, at, {first: p * whole, second: (1 - p) * whole}), 40), text, verdict, notation
     )
     assert found is not None
@@ -142,7 +145,7 @@ def test_every_spelling_in_both_formats(spelling: str, count: int, sdk: str, p: 
     at = text.index("1")
     tokens = planted([part.encode() for part in parts], at, {"1": p * 0.98, "2": (1 - p) * 0.98})
     answer = read(sdk, BODIES[sdk](text, tokens, count))
-    found = probability(answer.tokens, answer.text, parse_verdict(answer.text))
+    found = verdict_probability(answer.tokens, answer.text, parse_verdict(answer.text))
     assert found is not None
     assert found.value == pytest.approx(p, abs=1e-9)
     assert found.elsewhere == pytest.approx(0.02, abs=1e-9)
@@ -150,7 +153,7 @@ def test_every_spelling_in_both_formats(spelling: str, count: int, sdk: str, p: 
 
 def read(sdk: str, body: Any) -> Read:
     """Return what a provider reads of a body."""
-    return READERS[sdk](Wire(200, {}, body if isinstance(body, str) else json.dumps(body)), "m")
+    return READERS[sdk](HttpResponse(200, {}, body if isinstance(body, str) else json.dumps(body)), "m")
 
 
 PLAIN, AT, _ = place_of(TEXTS["plain"])
@@ -162,7 +165,7 @@ def found_in(others: Mapping[bytes, float], chosen: bytes = b" 1", **more: Any) 
     parts = [b'{"selected_response":', chosen, b', "reason": "ok"}']
     tokens = [Planted(parts[0]), Planted(chosen, others.get(chosen, 1e-5), others), Planted(parts[2])]
     text = b"".join(parts).decode()
-    return probability(listed(tokens, 20), text, more.pop("verdict", parse_verdict(text)), **more)
+    return verdict_probability(listed(tokens, 20), text, more.pop("verdict", parse_verdict(text)), **more)
 
 
 def test_all_that_states_a_verdict_counts() -> None:
@@ -193,7 +196,7 @@ def test_sure_judges_keep_their_log_odds() -> None:
         Token(b" 1", -1e-17, {b" 1": -1e-17, b" 2": -300.0}),
         Token(b"}", 0.0, {}),
     ]
-    found = probability(tokens, '{"selected_response": 1}', ONE)
+    found = verdict_probability(tokens, '{"selected_response": 1}', ONE)
     assert found is not None
     assert found.log_odds == 300.0
     assert found.elsewhere == 0.0
@@ -218,7 +221,7 @@ def test_a_bound_holds(sdk: str, count: int, p: float, cuts: list[int]) -> None:
     """Whatever was planted lies within what is read, in both formats: exactly, or between a bound and certainty."""
     tokens = planted(pieces(PLAIN, [*cuts, AT + 1]), AT, {"1": 0.99 * (1 - p), "2": 0.99 * p})
     answer = read(sdk, BODIES[sdk](PLAIN, tokens, count))
-    found = probability(answer.tokens, answer.text, ONE)
+    found = verdict_probability(answer.tokens, answer.text, ONE)
     assert found is not None
     assert found.is_bound == (len(tokens) > 0 and math.isinf(found.high))
     true = math.log1p(-p) - math.log(p)  # exactly: 1 - p has lost digits of p
@@ -252,7 +255,7 @@ def test_without_either_verdict_nothing_is_known() -> None:
         Token(b" 1", -9999.0, {b" x": -0.1, b" 2": -9999.0}),
         Token(b"}", 0.0, {}),
     ]
-    assert probability(tokens, '{"selected_response": 1}', ONE) is None
+    assert verdict_probability(tokens, '{"selected_response": 1}', ONE) is None
 
 
 def test_ties() -> None:
@@ -309,10 +312,12 @@ def test_a_tie_that_was_chosen(text: str, parts: list[str], others: dict[str, fl
         )
         for part in parts
     ]
-    found = probability(tokens, text, Verdict(None, "", tie=True), "brackets" if "[[" in text else "json", ties=True)
+    found = verdict_probability(
+        tokens, text, Verdict(None, "", tie=True), "brackets" if "[[" in text else "json", ties=True
+    )
     assert found is not None
     assert (found.log_odds, found.tie) == (pytest.approx(math.log(0.5 / 0.4)), pytest.approx(2 / 3))
-    assert probability(tokens, text, Verdict(None, "", "tie"), "json", ties=True) is None
+    assert verdict_probability(tokens, text, Verdict(None, "", "tie"), "json", ties=True) is None
 
 
 @pytest.mark.parametrize(
@@ -332,7 +337,7 @@ def test_tokens_that_do_not_spell_the_text(spelled: str, expected: bool) -> None
     tokens = planted(
         [char.encode() for char in spelled], spelled.rfind('_response": 1') + len('_response": '), {"1": 0.7, "2": 0.2}
     )
-    found = probability(listed(tokens, 20), PLAIN, ONE)
+    found = verdict_probability(listed(tokens, 20), PLAIN, ONE)
     assert (found is not None) == expected
     assert found is None or found.log_odds == pytest.approx(math.log(3.5))
 
@@ -354,7 +359,7 @@ def test_bytes_that_a_server_swallows() -> None:
     ]
     body = openai_body(text, [], 1)
     body["choices"][0]["logprobs"] = {"content": tokens}
-    found = probability(read("openai", body).tokens, text, ONE)
+    found = verdict_probability(read("openai", body).tokens, text, ONE)
     assert found is not None
     assert found.log_odds == pytest.approx(3.0)
 
@@ -395,7 +400,7 @@ def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, An
     judge = load_judge({"provider": "openai", "model": "m", "logprobs": True, "strategy": strategy})
     answer = Read('{"selected_response": 1, "reason": "r"}', probability=Probability(2.0, 2.0), **hidden)
     for explained in (True, False):
-        found = judge.made_of(answer).probability
+        found = judge.parse_reply(answer).probability
         assert found is not None
         assert found.explained is explained
         judge = load_judge({"provider": "openai", "model": "m", "logprobs": True})
@@ -476,8 +481,8 @@ def test_any_garbage(garbage: Any) -> None:
         raw = json.dumps(body)
         answer = read(sdk, raw)
         assert answer.text == PLAIN
-        again = read(sdk, thinned(raw.encode()).decode("utf-8", "surrogatepass"))
-        assert probability(answer.tokens, PLAIN, ONE) == probability(again.tokens, PLAIN, ONE)
+        again = read(sdk, keep_verdict_logprobs(raw.encode()).decode("utf-8", "surrogatepass"))
+        assert verdict_probability(answer.tokens, PLAIN, ONE) == verdict_probability(again.tokens, PLAIN, ONE)
 
 
 @pytest.mark.parametrize("listing", [[], [[ENTRY], [ENTRY]], 5, [5], [{"candidates": 5}]], ids=repr)
@@ -500,13 +505,13 @@ def test_thinning_loses_nothing(notation: Any, marked: str, cuts: list[int], cou
     first, second = WRITTEN[notation]
     tokens = planted(pieces(text, cuts), at, {first: p * 0.9, second: (1 - p) * 0.9})
     whole = json.dumps(BODIES[sdk](text, tokens, count)).encode()
-    thin = thinned(whole)
-    assert thinned(thin) == thin
+    thin = keep_verdict_logprobs(whole)
+    assert keep_verdict_logprobs(thin) == thin
     before, after = read(sdk, whole.decode()), read(sdk, thin.decode())
     assert b"".join(token.text for token in after.tokens) == b"".join(token.text for token in before.tokens)
     verdict = parse_verdict(text, notation)
-    found = probability(before.tokens, text, verdict, notation)
-    assert found == probability(after.tokens, text, verdict, notation)
+    found = verdict_probability(before.tokens, text, verdict, notation)
+    assert found == verdict_probability(after.tokens, text, verdict, notation)
     assert found is not None or sdk == "google"  # which has no bytes for parts of a character
 
 
@@ -525,7 +530,7 @@ def test_thinning_loses_nothing(notation: Any, marked: str, cuts: list[int], cou
 )
 def test_an_answer_without_probabilities_stays(body: bytes) -> None:
     """Byte for byte."""
-    assert thinned(body) == body
+    assert keep_verdict_logprobs(body) == body
 
 
 SIZES = (224, 7)  # kilobytes
@@ -541,18 +546,18 @@ def test_a_thinned_answer_is_small() -> None:
     text = json.dumps({"selected_response": 1, "reason": " ".join(words)})
     tokens = [Planted(part.encode()) for part in re.findall(r" ?\w+|\W", text)]
     whole = json.dumps(openai_body(text, tokens, 20), separators=(",", ":")).encode()
-    thin = thinned(whole)
+    thin = keep_verdict_logprobs(whole)
     assert (round(len(whole) / 1000), round(len(thin) / 1000)) == SIZES
 
 
 def test_tokens_that_spell_a_secret_are_not_recorded() -> None:
     """A key that a judge repeats is cut into tokens that no search would find: then none of them is kept."""
     secret = "sk-planted-4242424242424242"
-    know(secret)
+    register_secrets(secret)
     text = json.dumps({"selected_response": 1, "reason": f"They wrote {secret}."})
     for sdk in SDKS:
         body = json.dumps(BODIES[sdk](text, [Planted(piece) for piece in pieces(text, range(0, 200, 3))], 2)).encode()
-        kept = scrubbed(thinned(body))
+        kept = scrub_body(keep_verdict_logprobs(body))
         assert b"4242" not in kept
         answer = read(sdk, kept.decode())
         assert (answer.tokens, parse_verdict(answer.text).selected_response) == ((), 1)
@@ -649,7 +654,7 @@ def test_a_planner_does_not_ask_for_them() -> None:
     assert with_them.planner is not None
     assert without.planner is not None
     assert with_them.planner.identity == without.planner.identity
-    assert openai.parameters(with_them.planner.table) == openai.parameters(without.planner.table)
+    assert openai.request_parameters(with_them.planner.table) == openai.request_parameters(without.planner.table)
     assert "logprobs" in with_them.identity["parameters"]
 
 
@@ -862,10 +867,10 @@ def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path:
         for mode in ("missing", "none"):
             options = RunOptions(record=mode, force=True, keep_judgments=True)
             with Run(config, tmp_path / "cassettes", options) as live:
-                ledger, judge = Ledger(), live.judge("mine")
+                ledger, judge = ItemRecord(), live.judge("mine")
                 for name in ("recency-new-old", "recency-new-old"):
                     live.check(
-                        live.inventory.check(name), Case(judge, "few", live.pairs("mine", "few"), config), ledger
+                        live.inventory.check(name), CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger
                     )
             assert [each for each in live.notes if "probabilit" in each] == ([note] if note else [])
             kept.append(rows_as_json(ledger.judgments))

@@ -29,14 +29,14 @@ from support.server import (
     wire,
 )
 
-from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.judges import FatalJudgeError
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.replay import request_digest
+from judgefixtures.cassettes.vcr_adapter import request_digest
+from judgefixtures.client.costs import CostMeter
 from judgefixtures.config import judge_table
-from judgefixtures.material.contrasts import NO_CUE, contrasts
-from judgefixtures.material.plans import PLAN
-from judgefixtures.providers.openai import parameters
+from judgefixtures.judges.judge import FatalJudgeError
+from judgefixtures.models.contrasts import NO_CUE, contrasts
+from judgefixtures.prompts.plans import PLAN
+from judgefixtures.providers.openai import request_parameters
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -723,7 +723,7 @@ def test_a_recording_that_dropped_the_older_name_is_found(tmp_path: Path) -> Non
 def test_openai_itself_is_sent_the_newer_name() -> None:
     """Without base_url the limit goes by the name that all of OpenAI's models take."""
     table = judge_table({"provider": "openai", "model": "gpt-4o"})
-    assert LIMITS & parameters(table).keys() == {NEWER}
+    assert LIMITS & request_parameters(table).keys() == {NEWER}
 
 
 @pytest.mark.parametrize("sdk", SDKS)
@@ -903,7 +903,7 @@ CUT = {
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_probe_that_is_cut_off_ends_the_recording(sdk: str, tmp_path: Path) -> None:
     """One call is paid and counted; the error names the key and another remedy; nothing stands in the way of either."""
-    meter = Meter(a_judge(sdk, "http://127.0.0.1:9").table)
+    meter = CostMeter(a_judge(sdk, "http://127.0.0.1:9").table)
     with serving(CUT[sdk]) as server, pytest.raises(FatalJudgeError) as caught:
         run(a_judge(sdk, server.url), tmp_path, some_pairs(40), conditions=BOTH, meter=meter)
     for words in ("judge 'mine'", "max_output_tokens = 512", THINKING[sdk]):

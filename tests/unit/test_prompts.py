@@ -13,12 +13,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.material.cues import BY_NAME, FAMILIES, Cue, family
-from judgefixtures.material.pairs import Pair
-from judgefixtures.material.prompts import BUILT_IN, Placement, Template, load_template
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.models.cues import BY_NAME, FAMILIES, Cue, family
+from judgefixtures.models.pairs import Pair
+from judgefixtures.prompts.templates import BUILT_IN, Placement, Template, load_template
+from judgefixtures.util.errors import JudgeFixturesError
 
 QUESTION = "Why is the sky blue?"
 FIRST = "Air scatters short waves most.\n\nSo blue comes from everywhere."

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from support.project import REPOSITORY, json_lines, rows_of
 
-from judgefixtures.asking.costs import Cost
 from judgefixtures.checks import SwapCheck
-from judgefixtures.checks.protocol import Subject
+from judgefixtures.checks.base import CheckId
+from judgefixtures.client.costs import Cost
 from judgefixtures.config import SwapTable, build_config
-from judgefixtures.numbers.takeover import TakeoverMargins, takeover_prospect
-from judgefixtures.preflight.prospects import prospects
-from judgefixtures.runs.run import Run, RunOptions
+from judgefixtures.run.preflight_swap import swap_preflight_lines
+from judgefixtures.run.run import Run, RunOptions
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics.grader_swap_power import GraderSwapMargins, grader_swap_prospect
 from judgefixtures.swap import guard_margin
 
 SIMULATED = "simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"
@@ -32,16 +32,16 @@ def a_run(folder: Path, sizes: Sequence[int] = (100, 100), *, gate: Any = None, 
     return Run(config, folder / "cassettes")
 
 
-def parts(run: Run, families: Sequence[str] = ("provenance", "recency"), accuracy: bool = False) -> list[Subject]:
+def parts(run: Run, families: Sequence[str] = ("provenance", "recency"), accuracy: bool = False) -> list[CheckId]:
     """Return the parts of a swap in these families on all datasets."""
     checks = [SwapCheck(each, 14) for family in families for each in run.contrasts(family)]
     checks += [SwapCheck(None, 14)] * accuracy
-    return [Subject("new", dataset, check, "old") for dataset in run.config.dataset_names for check in checks]
+    return [CheckId("new", dataset, check, "old") for dataset in run.config.dataset_names for check in checks]
 
 
-def said(run: Run, *subjects: Subject, missing: Mapping[str, Cost] | None = None) -> list[str]:
+def said(run: Run, *subjects: CheckId, missing: Mapping[str, Cost] | None = None) -> list[str]:
     """Return what is said of these parts, or of all."""
-    return prospects(run, subjects or parts(run), missing or {})
+    return swap_preflight_lines(run, subjects or parts(run), missing or {})
 
 
 def cells(line: str) -> list[str]:
@@ -121,17 +121,17 @@ def test_what_graders_may_expect_is_by_the_margins_that_are_set(tmp_path: Path, 
     swap = {f"{name}_margin": margin for name, margin in margins.items()}
     config = build_config({"judges": judges, "datasets": {"own": {"path": "own.jsonl"}}, "swap": swap}, folder=tmp_path)
     with Run(config, tmp_path / "cassettes") as run:
-        (line, *_) = said(run, Subject("new", "own", SwapCheck(None, 1, graded=True), "old"))
-    expected = takeover_prospect(50, 50, TakeoverMargins(**margins))
+        (line, *_) = said(run, CheckId("new", "own", SwapCheck(None, 1, graded=True), "old"))
+    expected = grader_swap_prospect(50, 50, GraderSwapMargins(**margins))
     assert expected in line
-    assert (expected == takeover_prospect(50, 50)) == (not margins)
+    assert (expected == grader_swap_prospect(50, 50)) == (not margins)
 
 
 def test_the_baselines_repeats_say_how_often_it_flips() -> None:
     """Where repeats of the baseline are recorded, the chances are for its own share of flips."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
         compared = [
-            Subject("simulated-gpt-4o", dataset, SwapCheck(each, 14), "simulated-noisy")
+            CheckId("simulated-gpt-4o", dataset, SwapCheck(each, 14), "simulated-noisy")
             for dataset in ("house-close", "house-close-stories")
             for family in ("provenance", "recency")
             for each in run.contrasts(family)

@@ -8,12 +8,12 @@ import pytest
 from support.server import chat, serving, wire
 
 from judgefixtures import providers
-from judgefixtures.asking.judges import load_judge
 from judgefixtures.batches import load_batches
 from judgefixtures.config import judge_table
-from judgefixtures.providers import PROVIDERS, Record, record_of
-from judgefixtures.providers.openai import OpenAIProvider, parameters
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.providers import PROVIDERS, ProviderSpec, provider_spec
+from judgefixtures.providers.openai import OpenAIProvider, request_parameters
+from judgefixtures.util.errors import JudgeFixturesError
 
 VERDICT = '{"selected_response": 1, "reason": "dated"}'
 
@@ -22,13 +22,13 @@ VERDICT = '{"selected_response": 1, "reason": "dated"}'
 def test_a_record_names_the_variable_of_its_key(key: str | None) -> None:
     """Without one, questions would be sent with no key: it is an error when the record is made."""
     with pytest.raises(ValueError, match="has to name the environment variable of its API key"):
-        Record(answers=OpenAIProvider, key=key)
+        ProviderSpec(answers=OpenAIProvider, key=key)
 
 
 @pytest.mark.parametrize("name", sorted(PROVIDERS))
 def test_every_provider_has_a_record(name: str) -> None:
     """What is known of a provider is read of its file, which names its key unless nobody is asked over an API."""
-    record = record_of(name)
+    record = provider_spec(name)
     assert bool(record.key) == (record.is_asked and not record.is_code)
 
 
@@ -40,7 +40,7 @@ def test_no_provider_inherits_the_account_of_another(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("OTHER_API_KEY", "key-of-the-other")
     with serving(wire(chat(VERDICT))) as server:
         room = types.ModuleType("provider_of_a_test")
-        room.RECORD = Record(answers=OpenAIProvider, key="OTHER_API_KEY", url=f"{server.url}/v1")  # type: ignore[attr-defined]
+        room.RECORD = ProviderSpec(answers=OpenAIProvider, key="OTHER_API_KEY", url=f"{server.url}/v1")  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, room.__name__, room)
         monkeypatch.setitem(providers.PROVIDERS, "other", room.__name__)
         judge = load_judge({"provider": "other", "model": "gpt-4o"}, "mine")
@@ -60,21 +60,21 @@ def test_no_provider_inherits_the_account_of_another(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("OTHER_API_KEY")
     with pytest.raises(JudgeFixturesError, match="OTHER_API_KEY holds no API key"):
         asyncio.run(load_judge({"provider": "other", "model": "gpt-4o"}, "mine").verdict("Which one?"))
-    providers.record_of.cache_clear()
+    providers.provider_spec.cache_clear()
 
 
 def test_a_record_says_where_its_key_goes() -> None:
     """Without an address of its own a provider's key would go to the one that the SDK has by default."""
     with pytest.raises(ValueError, match=r"where it is asked \(url\)"):
-        Record(answers=OpenAIProvider, key="OTHER_API_KEY")
+        ProviderSpec(answers=OpenAIProvider, key="OTHER_API_KEY")
 
 
 def test_another_server_is_asked_by_the_older_name_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that speak OpenAI's wire format may know `max_tokens` alone, be they a provider's or a base_url's."""
     room = types.ModuleType("provider_of_a_test")
-    room.RECORD = Record(answers=OpenAIProvider, key="OTHER_API_KEY", url="https://other.invalid/v1")  # type: ignore[attr-defined]
+    room.RECORD = ProviderSpec(answers=OpenAIProvider, key="OTHER_API_KEY", url="https://other.invalid/v1")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, room.__name__, room)
     monkeypatch.setitem(providers.PROVIDERS, "other", room.__name__)
     tables = [judge_table({"provider": name, "model": "m"}) for name in ("openai", "other")]
-    assert ["max_tokens" in parameters(table) for table in tables] == [False, True]
-    providers.record_of.cache_clear()
+    assert ["max_tokens" in request_parameters(table) for table in tables] == [False, True]
+    providers.provider_spec.cache_clear()

@@ -53,7 +53,9 @@ from support.server import (
     wire,
 )
 
-from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.providers import openai
 
 CLAUDE_FILE = Path(__file__).parent / "data" / "anthropic-cases.json"  # made of Anthropic's documentation, 2026-11
 SHARED_CASES = Path(__file__).parents[2].parent / "shared" / "data" / "provider-cases.json"
@@ -1558,6 +1560,15 @@ def test_reasoning_is_kept_apart_from_the_reason(sdk: str, answer: Answer) -> No
     assert verdict.reason == json.loads(FIRST)["reason"]
 
 
+def test_many_parts_of_thoughts_take_no_time() -> None:
+    """They are told apart in one pass, and keep their order."""
+    parts = [{"type": kind, "text": f"{n} "} for n in range(20_000) for kind in ("thinking", "text")]
+    began = time.monotonic()
+    content, thoughts = openai._parted(parts)
+    assert time.monotonic() - began < 1
+    assert (content, thoughts) == (parts[1::2], parts[::2])
+
+
 def test_reasoning_of_an_invalid_answer_is_kept() -> None:
     """An answer that was cut off while the model was thinking shows what it thought."""
     with serving(wire(chat("", "length", reasoning_content="On the one hand"))) as server:
@@ -1967,7 +1978,7 @@ def test_a_refused_call_is_retried_once_the_judge_has_answered(sdk: str, monkeyp
                 again.append(stack.enter_context(serving(good(sdk), port=port)))
             await real(seconds)
 
-        async def both() -> list[Reply]:
+        async def both() -> list[JudgeReply]:
             judge = a_judge(sdk, f"http://127.0.0.1:{port}")
             try:
                 with serving(good(sdk), port=port):

@@ -31,9 +31,9 @@ from support.asking import finished
 from support.project import uncontrolled
 from support.server import Answer, Server, problem, serving, wire
 
-from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.cassettes.calls import Call
-from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError, http_library
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
+from judgefixtures.providers import RetryableError, UnreachableError, UnsupportedParameterError, http_library
 from judgefixtures.providers.python import PythonProvider
 
 pytest_plugins = ["pytester"]
@@ -73,7 +73,7 @@ def ask(judge: Judge) -> Any:
 def raised(judge: Judge) -> Exception:
     """Return what one attempt of a judge raises, before anything is retried."""
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        asyncio.run(PythonProvider(judge.table).complete("Which?", Call()))
+        asyncio.run(PythonProvider(judge.table).complete("Which?", JudgeCall()))
     return caught.value
 
 
@@ -196,7 +196,7 @@ def test_what_the_server_said_decides(client: Any, server: Server, judging: Call
     server.says(failing(400, {"error": error}))
     assert ask(judging(through(client, f"{server.url}/v1"))).invalid == "too-large"
     server.says(failing(400, problem("Unsupported parameter: seed", param="seed")))
-    assert type(raised(judging(through(client, f"{server.url}/v1")))) is UnsupportedError
+    assert type(raised(judging(through(client, f"{server.url}/v1")))) is UnsupportedParameterError
 
 
 @every_client
@@ -212,7 +212,7 @@ def test_nobody_there_is_told_at_once(client: Any, judging: Callable[..., Judge]
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
     judge = judging(through(client, f"http://127.0.0.1:{port}/v1"), max_attempts=6)
-    assert type(raised(judge)) is RefusedError
+    assert type(raised(judge)) is UnreachableError
     with pytest.raises(FatalJudgeError, match="mycompany_judging:judge raised"):
         ask(judge)
 
@@ -393,14 +393,14 @@ def test_a_value_that_is_no_text_is_fatal(value: Any, judging: Callable[..., Jud
     [
         ("no_such_module_here:judge", "cannot be imported: No module named 'no_such_module_here'"),
         (
-            "judgefixtures.material.pairs:juge",
-            "cannot be imported: module 'judgefixtures.material.pairs' has no attribute 'juge'",
+            "judgefixtures.models.pairs:juge",
+            "cannot be imported: module 'judgefixtures.models.pairs' has no attribute 'juge'",
         ),
         (
-            "judgefixtures.material.pairs:Pair.nothing.more",
+            "judgefixtures.models.pairs:Pair.nothing.more",
             "cannot be imported: type object 'Pair' has no attribute 'nothing'",
         ),
-        ("judgefixtures.material.pairs:FIELDS", "is a tuple, not a function of one prompt"),
+        ("judgefixtures.models.pairs:FIELDS", "is a tuple, not a function of one prompt"),
         ("broken_module:judge", "its module raised ZeroDivisionError: division by zero, {folder}/broken_module.py:2"),
         ("unreadable_module:judge", "its module raised SyntaxError"),
         ("leaving_module:judge", "its module raised SystemExit: 1, {folder}/leaving_module.py:1"),

@@ -28,20 +28,31 @@ from support.server import (
     wire,
 )
 
-from judgefixtures.asking import pacing, patience
-from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_of, rates
-from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
-from judgefixtures.asking.kinds.pointwise import added_usage
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.cassettes.thinning import thinned
+from judgefixtures.cassettes.response_filter import keep_verdict_logprobs
+from judgefixtures.client import rate_limiter, retry
+from judgefixtures.client.costs import (
+    Budget,
+    BudgetError,
+    Cost,
+    CostMeter,
+    cost_of_calls,
+    maximum_cost,
+    price_of,
+    rates,
+)
 from judgefixtures.config import JudgeTable, judge_table
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.providers import Quota, Usage
-from judgefixtures.providers.tables import FLEX_TIMEOUT
-from judgefixtures.providers.wire import quotas
-from judgefixtures.report.header import usage_of
-from judgefixtures.report.writing import About, Record
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.judges.judge import FatalJudgeError, load_judge
+from judgefixtures.judges.pointwise import add_usage
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.usage import Usage
+from judgefixtures.providers import RateLimitQuota
+from judgefixtures.providers.http import parse_quotas
+from judgefixtures.providers.judge_table import FLEX_TIMEOUT
+from judgefixtures.report.header import usage_summary
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -78,9 +89,9 @@ ANTHROPIC = {
 @pytest.mark.parametrize(
     ("headers", "found"),
     [
-        (OPENAI, [Quota(4999, 0.012, 5000), Quota(20, 52.125, 160000 / 1050)]),
-        (ANTHROPIC, [Quota(999, 1.0, 1000), Quota(20, 45.0, 80)]),
-        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "7"}, [Quota(3, 7)]),
+        (OPENAI, [RateLimitQuota(4999, 0.012, 5000), RateLimitQuota(20, 52.125, 160000 / 1050)]),
+        (ANTHROPIC, [RateLimitQuota(999, 1.0, 1000), RateLimitQuota(20, 45.0, 80)]),
+        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "7"}, [RateLimitQuota(3, 7)]),
         ({"x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "0"}, []),
         ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}, []),
         ({"x-ratelimit-remaining-requests": "7"}, []),
@@ -102,9 +113,9 @@ ANTHROPIC = {
         "nothing",
     ],
 )
-def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quota]) -> None:
+def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[RateLimitQuota]) -> None:
     """Each limit in calls of the size of this one, by the server's own clock; what cannot be read is no limit."""
-    assert list(quotas(headers, A_CALL)) == found
+    assert list(parse_quotas(headers, A_CALL)) == found
 
 
 @pytest.mark.parametrize("sdk", SDKS)
@@ -146,9 +157,9 @@ def test_workers_come_back_after_a_storm_and_not_all_at_once(tmp_path: Path, mon
     The times are a twentieth of the real ones: a storm of 2 s, and 3 s until the throughput is back.
     """
     for name in ("SHORTEST_WAY", "LONGEST_WAY", "TRIAL", "SPAN", "LOOK_AGAIN"):
-        monkeypatch.setattr(pacing, name, getattr(pacing, name) / 20)
+        monkeypatch.setattr(rate_limiter, name, getattr(rate_limiter, name) / 20)
     for name in ("SLOWEST", "GENTLE"):
-        monkeypatch.setattr(pacing, name, getattr(pacing, name) * 20)
+        monkeypatch.setattr(rate_limiter, name, getattr(rate_limiter, name) * 20)
     begun, answers, asked_after = time.monotonic(), list[float](), list[float]()
 
     def answering(asked: Asked) -> Answer:
@@ -300,9 +311,9 @@ def test_a_flex_tier_without_room_is_waited_for(
     refusal: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tier that has no room is asked again for longer than another limit would be, however few attempts there are."""
-    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(patience, "LONGEST_WAIT", 0.1)
-    monkeypatch.setattr(pacing, "SLOWEST", 10.0)
+    monkeypatch.setattr(retry, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(rate_limiter, "SLOWEST", 10.0)
     with serving(*[refusal] * 8, good("openai")) as server:
         judgments = run(a_judge("openai", server.url, service_tier="flex", max_attempts=1), tmp_path, some_pairs(2))
     assert [judgment.verdict.selected_response for judgment in judgments] == [2, 2]
@@ -380,9 +391,9 @@ def test_a_thinned_answer_keeps_its_usage(sdk: str) -> None:
     if sdk == "google":
         holder, name = "candidates", "logprobsResult"
         value = {"chosenCandidates": [{"token": "so", "logProbability": -1, "tokenId": 4}]}
-    assert thinned(json.dumps(body).encode()) == json.dumps(body).encode()
+    assert keep_verdict_logprobs(json.dumps(body).encode()) == json.dumps(body).encode()
     body[holder][0][name] = value
-    thin = json.loads(thinned(json.dumps(body).encode()))
+    thin = json.loads(keep_verdict_logprobs(json.dumps(body).encode()))
     assert thin != body
     del thin[holder], body[holder]
     assert thin == body
@@ -391,8 +402,8 @@ def test_a_thinned_answer_keeps_its_usage(sdk: str) -> None:
 def test_the_usage_of_two_calls_isadded_usage() -> None:
     """Of two ratings cached tokens add up; a tier is that of both, or not known."""
     one, two = Usage(100, 10, 1, 90, 5, "flex"), Usage(200, 20, 2, 0, 5, "flex")
-    assert added_usage(one, two) == Usage(300, 30, 3, 90, 10, "flex")
-    assert added_usage(one, Usage(1, 1, 1, None, None, "default")) == Usage(101, 11, 2, None, None, None)
+    assert add_usage(one, two) == Usage(300, 30, 3, 90, 10, "flex")
+    assert add_usage(one, Usage(1, 1, 1, None, None, "default")) == Usage(101, 11, 2, None, None, None)
 
 
 # --- prices -----------------------------------------------------------------------------------------------------
@@ -452,20 +463,20 @@ OWN = {"price": {"input": 2.0, "output": 8.0}}
 def test_a_call_is_priced_by_what_was_cached_and_who_served(judge: JudgeTable, usage: Usage, usd: float | None) -> None:
     """The tier that served counts, else the one asked for; where the price table does not know it, nobody does."""
     assert price_of(judge, usage) == (None if usd is None else pytest.approx(usd))
-    assert cost_of(judge, [usage]).usd == (None if usd is None else pytest.approx(usd))
+    assert cost_of_calls(judge, [usage]).usd == (None if usd is None else pytest.approx(usd))
 
 
 def test_a_tier_without_a_price_is_unknown_before_and_named() -> None:
     """Costs at most are unknown, and a budget is refused by a sentence that names the tier."""
     judge = table("gpt-4o", service_tier="flex")
-    assert most_of(judge, ["a prompt"]).usd is None
+    assert maximum_cost(judge, ["a prompt"]).usd is None
     with pytest.raises(BudgetError, match="price of 'gpt-4o' in service_tier 'flex' is not known"):
-        Meter(judge, Budget(1.0)).check()
+        CostMeter(judge, Budget(1.0)).check()
 
 
 def test_a_cost_tells_what_was_cached() -> None:
     """Cached tokens add up, and are shown where there are some."""
-    cost = cost_of(table(), [Usage(1000, 10, None, 900), Usage(1000, 10, None, 100), Usage(1000, 10)])
+    cost = cost_of_calls(table(), [Usage(1000, 10, None, 900), Usage(1000, 10, None, 100), Usage(1000, 10)])
     assert cost == Cost(3, 3000, 30, pytest.approx(0.002925), 1000)
     assert str(cost).startswith("3 calls, 3000 tokens in (1000 of them cached), 30 out, $")
     assert "cached" not in str(Cost(3, 3000, 30, 1.0))
@@ -486,10 +497,11 @@ def judgment_rows(*usages: Usage) -> list[Any]:
     (pair,) = some_pairs(1)
     with serving(good("openai")) as server:
         verdict = ask(a_judge("openai", server.url)).verdict
-    from judgefixtures.material.contrasts import NO_CUE
+    from judgefixtures.models.contrasts import NO_CUE
 
     return [
-        judgment_row("mine", "own", Judgment(pair, NO_CUE, Reply(verdict, usage=usage))).to_json() for usage in usages
+        judgment_row("mine", "own", Judgment(pair, NO_CUE, JudgeReply(verdict, usage=usage))).to_json()
+        for usage in usages
     ]
 
 
@@ -508,8 +520,8 @@ def test_a_report_prices_what_was_cached_and_each_tier(
     usages: tuple[Usage, ...], usd: float | None, cached: int | None
 ) -> None:
     """The report's usage is that of the calls one by one, from its rows alone."""
-    about = About("1", "2026-01-01", prices={"mine": rates(table())})
-    (row,) = usage_of(Record(about, (), tuple(judgment_rows(*usages))))
+    about = RunInfo("1", "2026-01-01", prices={"mine": rates(table())})
+    (row,) = usage_summary(RunRecord(about, (), tuple(judgment_rows(*usages))))
     assert row["usd"] == (None if usd is None else pytest.approx(usd))
     assert row.get("cached_tokens") == cached
 

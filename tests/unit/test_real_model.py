@@ -32,7 +32,7 @@ def example(tmp_path_factory):
 def gate(example, *options, before=(), code=1):
     """Gate in the example's folder and return what was reported."""
     report = example / "report"
-    command = [*before, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--judge-report={report}"]
+    command = [*before, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--judge-report={report}"]
     done = subprocess.run([*command, *options], cwd=example, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1, 10) if code is None else done.returncode == code, done.stdout + done.stderr
     return done.stdout, {name: (report / name).read_bytes() for name in REPORTED}

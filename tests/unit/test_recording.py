@@ -27,8 +27,8 @@ from support.forked import PATIENCE, Fresh, Run, launcher
 from support.project import Project, Ran, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, running, wire
 
-from judgefixtures.material.cues import FAMILIES
-from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.models.cues import FAMILIES
+from judgefixtures.report.exit_code import NOT_MEASURED
 
 pytestmark = pytest.mark.whole
 

@@ -6,18 +6,20 @@ import json
 
 import pytest
 
-from judgefixtures.checks import SECTIONS, check_of, checks_of
-from judgefixtures.checks.columns import ContrastRow, FloorRow, error_row
+from judgefixtures.checks import check_of, checks_of
+from judgefixtures.checks.contrast_row import error_row
 from judgefixtures.checks.sections import Section
 from judgefixtures.config import build_config
-from judgefixtures.findings import KINDS, Finding, Part, Waived, rows_of_parts
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.registry import ALONE
-from judgefixtures.numbers.statistics import Estimate, Status
-from judgefixtures.page import page
-from judgefixtures.report import build_report, summary
-from judgefixtures.report.sheet import sheet
-from judgefixtures.runs.run import Run
+from judgefixtures.models.check_registry import ALONE
+from judgefixtures.models.check_rows import ContrastRow, FloorRow
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.findings import KINDS, AppliedWaiver, DecisionPart, Finding, part_rows
+from judgefixtures.report import build_report, terminal_summary
+from judgefixtures.report.html import page
+from judgefixtures.report.markdown import render_markdown
+from judgefixtures.report.sections import SECTIONS
+from judgefixtures.run.run import Run
+from judgefixtures.statistics import Estimate, Status
 
 RECENCY = contrasts("recency")[0]
 ESTIMATE = Estimate(0.25, 0.125, 0.5, 0.9, 40)
@@ -25,16 +27,16 @@ ESTIMATE = Estimate(0.25, 0.125, 0.5, 0.9, 40)
 
 def test_a_row_is_read_back_as_it_was_written() -> None:
     """Estimates, records within records, tuples and numbers: all of it comes back, a whole number as one."""
-    part = Part("score", Status.FAIL, "score: FAIL", "", ESTIMATE, (None, 0.5))
+    part = DecisionPart("score", Status.FAIL, "score: FAIL", "", ESTIMATE, (None, 0.5))
     row = ContrastRow(
         judge="mine",
         n=40,
         n10=10,
         vsr=ESTIMATE,
         mcnemar_p=0.5,
-        decided_by=rows_of_parts([part]),
+        decided_by=part_rows([part]),
         arms=(("no-cue", 0),),
-        waived=Waived("me", "known", "2030-01-01"),
+        waived=AppliedWaiver("me", "known", "2030-01-01"),
         floor=FloorRow(placebo_vsr=ESTIMATE),
         ties=3,
     )
@@ -71,7 +73,7 @@ def test_a_finding_travels_with_records() -> None:
     finding = Finding("contrast", "j", "d", "recency-new-old", Status.PASS, rows={"contrasts": (ContrastRow(n=3),)})
     finding = finding.with_evidence(warnings=["a warning"], moves=[{"judge": "j", "moves": {"p": 1.0}}])
     assert Finding.from_json(json.loads(json.dumps(finding.to_json()))) == finding
-    assert [type(each).__name__ for each in finding.evidence["moves"]] == ["Moves"]
+    assert [type(each).__name__ for each in finding.evidence["moves"]] == ["PairShifts"]
 
 
 @pytest.mark.parametrize("kind", ALONE, ids=lambda kind: kind.name)
@@ -88,9 +90,9 @@ def test_a_check_of_the_list_is_known_everywhere(kind: object) -> None:
 def test_a_section_without_words_of_its_own_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is `listed` stands in the terminal, in report.md and on the page under its title; others as they did."""
     mine = Section("mine", lines=lambda _report, _view: ["", "it is <so>"], title="my own check", listed=True)
-    for module in ("judgefixtures.checks", "judgefixtures.report"):
+    for module in ("judgefixtures.report.sections", "judgefixtures.report"):
         monkeypatch.setattr(f"{module}.SECTIONS", (*SECTIONS, mine))
     report = build_report([])
-    assert summary(report, 0.05)[-2:] == ["--- my own check ---", "it is <so>"]
-    assert "## my own check\n\n- it is \\<so\\>" in sheet(report)
+    assert terminal_summary(report, 0.05)[-2:] == ["--- my own check ---", "it is <so>"]
+    assert "## my own check\n\n- it is \\<so\\>" in render_markdown(report)
     assert "<h2>My own check</h2><ul><li>it is &lt;so&gt;</li></ul>" in page(report, [], [])

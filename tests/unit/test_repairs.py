@@ -21,8 +21,8 @@ from support.server import NOWHERE, Answer, Asked, Server, running, wire
 from judgefixtures import NO_CUE, Run
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteFile
-from judgefixtures.material.plans import PLANNING_MARK
-from judgefixtures.measures.detectors import DETECTING_MARK
+from judgefixtures.metrics.llm_detector import DETECTING_MARK
+from judgefixtures.prompts.plans import PLANNING_MARK
 
 pytest_plugins = ["pytester"]
 
@@ -51,7 +51,7 @@ Answer as JSON: {{"selected_response": 1 or 2, "reason": "why"}}
 """
 FIXTURE = """
 import pytest
-from judgefixtures.asking.judges import load_judge
+from judgefixtures.judges.judge import load_judge
 
 @pytest.fixture
 def judge():

@@ -55,20 +55,20 @@ from support.asking import collect
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
-from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.asking.patience import FIRST_WAIT
 from judgefixtures.cassettes import files
-from judgefixtures.cassettes.caching import IDS, origin_of
+from judgefixtures.cassettes.cache_detection import IDS, response_origin
 from judgefixtures.cassettes.calls import CALL, CassetteMissError
-from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
-from judgefixtures.cassettes.in_use import RecordMode
-from judgefixtures.cassettes.library import Library
+from judgefixtures.cassettes.cassette import RecordMode
+from judgefixtures.cassettes.files import CassetteError, CassetteFile, CassetteRow
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.replay import endpoint_digest, recording, request_digest
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.cassettes.vcr_adapter import endpoint_digest, record_http, request_digest
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
-from judgefixtures.checks.protocol import Subject
-from judgefixtures.material.contrasts import Condition, contrasts
-from judgefixtures.material.pairs import Pair, balanced
+from judgefixtures.checks.base import CheckId
+from judgefixtures.client.retry import FIRST_WAIT
+from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
+from judgefixtures.models.contrasts import Condition, contrasts
+from judgefixtures.models.pairs import Pair, balance_gold_position
 from judgefixtures.providers import http_library
 from judgefixtures.simulator import server as simulator
 
@@ -173,8 +173,8 @@ def ask(
             await judge.close()
 
     with (
-        Library(root, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_sdks=not judge.is_opaque, offline=mode == "none"),
+        CassetteStore(root, mode).open(judge, "own", names, pairs) as cassettes,
+        record_http(only_sdks=not judge.is_opaque, offline=mode == "none"),
     ):
         judgments = asyncio.run(run())
     return {
@@ -190,7 +190,7 @@ def cassette(root: Path, condition: str = NAMES[0]) -> CassetteFile:
     return CassetteFile(root / "ours" / "own" / f"{condition}.jsonl")
 
 
-def kept(root: Path) -> list[Row]:
+def kept(root: Path) -> list[CassetteRow]:
     """Return every row of both conditions."""
     return [row for name in NAMES for row in cassette(root, name).read_rows()]
 
@@ -380,7 +380,7 @@ def test_a_replayed_row_is_read_once(provider: str, tmp_path: Path, monkeypatch:
     found: Counter[str] = Counter()
     find = CassetteFile.find
 
-    def counted(self: CassetteFile, digest: str) -> Row | None:
+    def counted(self: CassetteFile, digest: str) -> CassetteRow | None:
         found[digest] += 1
         return find(self, digest)
 
@@ -426,7 +426,10 @@ def test_http_outside_of_a_judge_call_passes(client: Client, tmp_path: Path) -> 
     """While a context is open, calls that are no judge's go to the network, and nothing is kept of them."""
     with loopback() as server:
         judge = sdk_judge("openai", server.url)
-        with Library(tmp_path, "missing").open(judge, "own", NAMES, PAIRS), recording(only_sdks=False, offline=False):
+        with (
+            CassetteStore(tmp_path, "missing").open(judge, "own", NAMES, PAIRS),
+            record_http(only_sdks=False, offline=False),
+        ):
             for number in (1, 2):
                 assert outside(client, server.url) == verdict(fingerprint("mine")).encode()
                 assert len(server.asked) == number
@@ -436,7 +439,7 @@ def test_http_outside_of_a_judge_call_passes(client: Client, tmp_path: Path) -> 
 def test_patching_what_the_sdks_use_leaves_the_rest() -> None:
     """For an SDK's judge nothing but httpx2 is patched, and httpx, which older versions of the SDKs send through."""
     before = dict(zip(PATCHED, patched(), strict=True))
-    with recording(only_sdks=True, offline=False):
+    with record_http(only_sdks=True, offline=False):
         during = dict(zip(PATCHED, patched(), strict=True))
     assert {
         owner.__module__.partition(".")[0]
@@ -934,7 +937,7 @@ def test_a_full_disk_stops_a_judge_that_catches_everything(
 def test_pairs_with_the_same_text_are_recorded_the_same_way_each_time(
     python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
-    """Two pairs that read the same are recorded to the same bytes, whichever answer arrives first."""
+    """Two pairs that read the same have an answer each, and the same bytes, whichever answer arrives first."""
     twins = (Pair("p1", "Q?", "1", "2"), Pair("p2", "Q?", "1", "2"))
     contents = set()
     for first in ("p1", "p2"):
@@ -961,7 +964,7 @@ def test_pairs_with_the_same_text_are_recorded_the_same_way_each_time(
 
             root = tmp_path / first
             ask(python_judge(asking), root, "missing", twins)
-            assert len(server.asked) == 3
+            assert len(server.asked) == 4
         contents.add(b"".join(path.read_bytes() for path in sorted(root.rglob("recency*"))))
     assert len(contents) == 1
 
@@ -1057,7 +1060,7 @@ def test_recordings_under_an_earlier_name_of_this_machine_are_found(
 ) -> None:
     """What was recorded when each of this machine's names was a host of its own replays, and stays byte for byte."""
     with monkeypatch.context() as earlier, loopback() as server:
-        earlier.setattr("judgefixtures.cassettes.replay._host", lambda _uri: before)
+        earlier.setattr("judgefixtures.cassettes.vcr_adapter._host", lambda _uri: before)
         endpoint_digest.cache_clear()
         recorded = ask(sdk_judge("openai", server.url), tmp_path, "missing")
     endpoint_digest.cache_clear()
@@ -1105,7 +1108,7 @@ def test_an_older_vcrpy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names = tuple(name for name in vcr.patch.PATCHER_NAMES if name != "httpx2")
     monkeypatch.setattr(vcr.patch, "PATCHER_NAMES", names)
     for only in (True, False):
-        with pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"), recording(only_sdks=only, offline=False):
+        with pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"), record_http(only_sdks=only, offline=False):
             pytest.fail("it was entered")
 
 
@@ -2271,20 +2274,20 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
 @pytest.mark.parametrize(
     ("item", "options"),
     [
-        (Subject("j", "own", ContrastCheck(RECENCY)), "--judge j --judge-dataset own -k recency-new-old"),
-        (Subject("j", "own", AccuracyCheck()), "--judge j --judge-dataset own -k own-accuracy"),
-        (Subject("j", "own", PlanCheck()), "--judge j --judge-dataset own -k own-plan"),
+        (CheckId("j", "own", ContrastCheck(RECENCY)), "--judge j --judge-dataset own -k recency-new-old"),
+        (CheckId("j", "own", AccuracyCheck()), "--judge j --judge-dataset own -k own-accuracy"),
+        (CheckId("j", "own", PlanCheck()), "--judge j --judge-dataset own -k own-plan"),
         (
-            Subject("j", "own", SwapCheck(RECENCY), "old"),
+            CheckId("j", "own", SwapCheck(RECENCY), "old"),
             "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-recency-new-old",
         ),
         (
-            Subject("j", "own", SwapCheck(), "old"),
+            CheckId("j", "own", SwapCheck(), "old"),
             "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-accuracy",
         ),
     ],
 )
-def test_the_options_of_an_item_select_it(item: Subject, options: str) -> None:
+def test_the_options_of_an_item_select_it(item: CheckId, options: str) -> None:
     """The options that messages name are those of the item, whose id holds what -k looks for."""
     assert item.options == options
     assert shlex.split(options)[-1] in f"test_ours[{item!r}]"
@@ -2377,16 +2380,20 @@ def test_positions_even_out_what_the_kept_ones_leave() -> None:
     """New pairs alone are drawn, and gold is as even as they can make it; without kept ones nothing changed."""
     golds = [1, 1, 1, 2, 1, 1, 1, 2, 1, 1]
     pairs = [dataclasses.replace(pair, gold=gold) for pair, gold in zip(some_pairs(10), golds, strict=True)]
-    assert sum(pair.gold == 1 for pair in balanced(pairs, 0)) == 5
+    assert sum(pair.gold == 1 for pair in balance_gold_position(pairs, 0)) == 5
     kept_pairs = {pair.id: pair for pair in pairs[:3]}
-    again = balanced(pairs, 0, kept_pairs)
+    again = balance_gold_position(pairs, 0, kept_pairs)
     assert again[:3] == tuple(pairs[:3])
     assert sum(pair.gold == 1 for pair in again) == 5
-    all_kept = {pair.id: pair for pair in balanced(pairs, 0)}
+    all_kept = {pair.id: pair for pair in balance_gold_position(pairs, 0)}
     corrected = [dataclasses.replace(pairs[0], gold=2), *pairs[1:]]
-    assert [pair.digest for pair in balanced(corrected, 0, all_kept)] == [pair.digest for pair in all_kept.values()]
+    assert [pair.digest for pair in balance_gold_position(corrected, 0, all_kept)] == [
+        pair.digest for pair in all_kept.values()
+    ]
     edited = [dataclasses.replace(pairs[0], question="Another?"), *pairs[1:]]
-    assert [pair.digest for pair in balanced(edited, 0, all_kept)][1:] == [p.digest for p in all_kept.values()][1:]
+    assert [pair.digest for pair in balance_gold_position(edited, 0, all_kept)][1:] == [
+        p.digest for p in all_kept.values()
+    ][1:]
 
 
 # --- one model, and the judge itself ----------------------------------------------------------------------
@@ -2504,7 +2511,7 @@ def test_ids_that_come_twice_by_chance_are_no_cache(project: Project) -> None:
 @given(st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
 def test_any_body_has_an_origin_or_none(body: bytes) -> None:
     """A body tells its id where it is an object with one; whatever else it is, that is no error."""
-    origin = origin_of(body, "request")
+    origin = response_origin(body, "request")
     assert origin is None or any(name.encode() in body for name in IDS)
-    assert origin_of(b'{"id": "\\ud800"}', "request") is not None
-    assert origin_of(b"[" * 100_000, "request") is None
+    assert response_origin(b'{"id": "\\ud800"}', "request") is not None
+    assert response_origin(b"[" * 100_000, "request") is None

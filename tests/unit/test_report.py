@@ -15,29 +15,30 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.asking.costs import money
-from judgefixtures.asking.judges import Reply
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.candidate import SwapRow
-from judgefixtures.checks.columns import ContrastRow, contrast_row, error_row
-from judgefixtures.checks.diagnosis import diagnosis
-from judgefixtures.checks.protocol import Decision
+from judgefixtures.checks.base import GateDecision
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.contrast_row import contrast_row, error_row
+from judgefixtures.checks.diagnosis import failure_diagnosis
 from judgefixtures.checks.sections import with_holm
-from judgefixtures.checks.shift_gate import decide
+from judgefixtures.client.costs import format_usd
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.findings import KINDS, Finding, overall
-from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import Measurement, measure
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.numbers.statistics import SEVERITY, Status, paired_difference
-from judgefixtures.providers import Usage
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.report import build_report, summary, write_report
-from judgefixtures.report.writing import About, Record
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.models.findings import KINDS, Finding, worst_status
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.swap_rows import SwapRow
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.report import build_report, terminal_summary, write_report
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.statistics import SEVERITY, Status, paired_difference
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_looks, decide_swap, guard_margin
+from judgefixtures.util.errors import JudgeFixturesError
 
 CONTRAST = contrasts("recency")[0]
 IDENTITY = {"provider": "openai", "model": "m", "parameters": {"temperature": 0.0}}
@@ -88,10 +89,10 @@ def judgment(
     """Return a judgment of pair `number`; without a choice it is a refusal."""
     pair = Pair(f"pair-{number}", question or f"Question {number}?", "A", "B")
     verdict = Verdict(choice, reason) if choice else Verdict(None, "", "refusal")
-    return Judgment(pair, condition, Reply(verdict))
+    return Judgment(pair, condition, JudgeReply(verdict))
 
 
-def measured(n10: int, n01: int, n: int = 100, admitted: int = 0, invalid: int = 0) -> Measurement:
+def measured(n10: int, n01: int, n: int = 100, admitted: int = 0, invalid: int = 0) -> ContrastMeasurement:
     """Return a measurement of n complete pairs and some invalid ones; flips stand last."""
     choices: list[Any] = [(1, 1)] * (n - n10 - n01) + [(1, 2)] * n10 + [(2, 1)] * n01 + [(1, None)] * invalid
     admits = range(n - n10 - n01, n - n10 - n01 + admitted)
@@ -100,19 +101,21 @@ def measured(n10: int, n01: int, n: int = 100, admitted: int = 0, invalid: int =
         for i in range(len(choices))
     ]
     x = [judgment(i, CONTRAST.x, a, reasons[i]) for i, (a, _) in enumerate(choices)]
-    return measure(x, [judgment(i, CONTRAST.y, b, f"Why y {i}.") for i, (_, b) in enumerate(choices)])
+    return measure_contrast(x, [judgment(i, CONTRAST.y, b, f"Why y {i}.") for i, (_, b) in enumerate(choices)])
 
 
-def reported(found: Measurement, judge: str = "mine", dataset: str = "qa", **gate: Any) -> tuple[Row, Decision]:
+def reported(
+    found: ContrastMeasurement, judge: str = "mine", dataset: str = "qa", **gate: Any
+) -> tuple[Row, GateDecision]:
     """Return the row of a measurement and the decision on it."""
-    decision = decide(found, GateTable(**gate))
+    decision = decide_contrast(found, GateTable(**gate))
     return contrast_row(judge, dataset, CONTRAST, found, decision).to_json(), decision
 
 
-def told(found: Measurement, **gate: Any) -> str:
+def told(found: ContrastMeasurement, **gate: Any) -> str:
     """Return the diagnosis of a measurement."""
     row, decision = reported(found, **gate)
-    return "\n".join(diagnosis(ContrastRow.from_json(row), found, decision))
+    return "\n".join(failure_diagnosis(ContrastRow.from_json(row), found, decision))
 
 
 def some_row(judge: str, contrast: str, p_fail: float | None, status: str = "PASS") -> Row:
@@ -211,7 +214,7 @@ def test_rows_are_plain_json(n10: int, n01: int, n: int, invalid: int, max_silen
 def test_judgment_row() -> None:
     """A judgment's row says who was asked what, what came back, and what the provider said about itself."""
     verdict = Verdict(2, "I prefer it because it was written recently.", repaired=("fence",), reasoning="hm")
-    reply = Reply(verdict, served_model="m-2026-01-01", fingerprint="fp_1", usage=Usage(120, 30, 10))
+    reply = JudgeReply(verdict, served_model="m-2026-01-01", fingerprint="fp_1", usage=Usage(120, 30, 10))
     row = judgment_row("mine", "qa", Judgment(Pair("p1", "Q", "A", "B"), CONTRAST.y, reply, repeat=3)).to_json()
     expected = {
         "judge": "mine",
@@ -304,7 +307,7 @@ def test_report_order(shuffled: list[int]) -> None:
 )
 def test_overall_is_the_worst(statuses: list[str], expected: str) -> None:
     """The report's status is the worst of its rows, and NOT_APPLICABLE without any."""
-    assert overall(holding([{"status": status}]) for status in statuses) is Status(expected)
+    assert worst_status(holding([{"status": status}]) for status in statuses) is Status(expected)
 
 
 # --- the files --------------------------------------------------------------------------------------------
@@ -325,7 +328,7 @@ def results() -> tuple[list[Row], list[Row], dict[str, Row]]:
 
 def record(
     rows: Sequence[Row] = (), judgments: Sequence[Row] = (), judges: Mapping[str, Row] = MappingProxyType({})
-) -> Record:
+) -> RunRecord:
     """Return what a run leaves behind in which each row was an item's."""
     found = [
         {
@@ -336,7 +339,7 @@ def record(
         }
         for row in rows
     ]
-    return Record.of(About("0", "2026-11-22"), found, judgments, [], [])
+    return RunRecord.of(RunInfo("0", "2026-11-22"), found, judgments, [], [])
 
 
 def written(folder: Path, rows: list[Row], judgments: list[Row], judges: Mapping[str, Row]) -> dict[str, bytes]:
@@ -386,7 +389,7 @@ def test_report_json(tmp_path: Path) -> None:
     fields = ["schema", "status", "judges", "contrasts", "accuracy", "swap", "four_cells", "warnings", "rankings"]
     assert [field for field in report if field in fields] == fields
     assert report["schema"] == 1
-    assert report["status"] == overall([holding(rows)])
+    assert report["status"] == worst_status([holding(rows)])
     assert report["judges"] == judges
     without_floor = [{key: row[key] for key in row if key != "floor"} for row in report["contrasts"]]
     assert without_floor == rounded(rows_as_json(with_holm(map(ContrastRow.from_json, rows))))
@@ -402,7 +405,7 @@ def test_report_json(tmp_path: Path) -> None:
 def test_judgments_are_written_once(tmp_path: Path) -> None:
     """A judgment that several contrasts share is one line; lines are sorted; a repeat has its own."""
     rows, judgments, judges = results()
-    repeated = Judgment(Pair("pair-0", "Q", "A", "B"), CONTRAST.x, Reply(Verdict(1, "")), repeat=1)
+    repeated = Judgment(Pair("pair-0", "Q", "A", "B"), CONTRAST.x, JudgeReply(Verdict(1, "")), repeat=1)
     judgments += [judgment_row("alpha", "qa", repeated).to_json(), *judgments]
     lines = written(tmp_path, rows, judgments, judges)["judgments.jsonl"].split(b"\n")
     assert lines.pop() == b""
@@ -445,7 +448,7 @@ def test_an_unwritable_folder_is_a_clear_error(tmp_path: Path, below: tuple[str,
 def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     """The same holds where the folder is there and a file in it cannot be written."""
     (tmp_path / "report.json").mkdir()
-    with pytest.raises(JudgeFixturesError, match=r"cannot be written to .*: Is a directory"):
+    with pytest.raises(JudgeFixturesError, match=r"cannot be written to .*: it is a folder"):
         write_report(tmp_path, record())
 
 
@@ -511,7 +514,7 @@ def test_diagnosis_without_a_complete_pair() -> None:
 def test_long_texts_are_cut() -> None:
     """A long question and a long reason are cut to a line each, and the cut shows."""
     x = judgment(1, CONTRAST.x, 1, "word " * 400, "why " * 200)
-    found = measure([x], [judgment(1, CONTRAST.y, 2, "", "why " * 200)])
+    found = measure_contrast([x], [judgment(1, CONTRAST.y, 2, "", "why " * 200)])
     lines = [line for line in told(found).split("\n") if "pair-1" in line or "chose" in line][-3:]
     assert [line[-3:] for line in lines[:2]] == ["...", "..."]
     assert len(lines[0]) < 120
@@ -526,9 +529,9 @@ def test_control_characters_never_reach_the_terminal(text: str, length: int) -> 
     """Nothing of a question or a reason can move the cursor, recolour, reorder or break a line."""
     hostile = text + HOSTILE * length
     x = judgment(1, CONTRAST.x, 1, hostile, f"Q{hostile}")
-    shown = told(measure([x], [judgment(1, CONTRAST.y, 2, f"R{hostile}", f"Q{hostile}")]))
+    shown = told(measure_contrast([x], [judgment(1, CONTRAST.y, 2, f"R{hostile}", f"Q{hostile}")]))
     assert all(line.isprintable() for line in shown.split("\n"))
-    calm = told(measure([judgment(1, CONTRAST.x, 1)], [judgment(1, CONTRAST.y, 2)]))
+    calm = told(measure_contrast([judgment(1, CONTRAST.x, 1)], [judgment(1, CONTRAST.y, 2)]))
     # By which words a reason is read may be said, or not: what is read are letters.
     assert without_readings(shown).count("\n") == without_readings(calm).count("\n")
 
@@ -542,10 +545,10 @@ def test_a_pair_id_cannot_control_the_terminal() -> None:
     """The same holds for a pair's id, which comes from a data file."""
     pair = Pair("p\x1b[2J", "Q", "A", "B")
     x, y = (
-        Judgment(pair, condition, Reply(Verdict(choice, "Because.")))
+        Judgment(pair, condition, JudgeReply(Verdict(choice, "Because.")))
         for condition, choice in ((CONTRAST.x, 1), (CONTRAST.y, 2))
     )
-    assert "\x1b" not in told(measure([x], [y]))
+    assert "\x1b" not in told(measure_contrast([x], [y]))
 
 
 # --- the summary ------------------------------------------------------------------------------------------
@@ -553,7 +556,7 @@ def test_a_pair_id_cannot_control_the_terminal() -> None:
 
 def tabled(rows: Sequence[Row]) -> list[str]:
     """Return the table of contrasts in a summary."""
-    lines = summary(build_report([holding(rows)]), 0.05)
+    lines = terminal_summary(build_report([holding(rows)]), 0.05)
     start = next(number for number, line in enumerate(lines) if line.startswith("judge "))
     return lines[start : start + 1 + len(rows)]
 
@@ -603,7 +606,7 @@ def rights(**judges: str) -> dict[str, Any]:
 
 def test_two_judges_differ_category_by_category() -> None:
     """Of two judges every category has its difference, candidate - baseline; small categories are in the report."""
-    text = summary(build_report([rights(base="A" * 20 + "b" * 20 + "c", new="A" * 20 + "B" * 20 + "C")]), 0.05)
+    text = terminal_summary(build_report([rights(base="A" * 20 + "b" * 20 + "c", new="A" * 20 + "B" * 20 + "C")]), 0.05)
     lines = {line.split()[0]: line for line in text if line}
     assert lines["category"].split() == ["category", "n", "new", "base", "difference"]
     assert "0.00 [" in lines["a"]
@@ -615,7 +618,7 @@ def test_two_judges_differ_category_by_category() -> None:
 def test_of_several_judges_the_categories_that_differ_are_named() -> None:
     """With three judges, a line names every category in which two of them demonstrably differ."""
     marks = {"one": "A" * 20 + "B" * 20, "two": "A" * 20 + "b" * 20, "three": "A" * 20 + "B" * 20}
-    text = summary(build_report([rights(**marks)]), 0.05)
+    text = terminal_summary(build_report([rights(**marks)]), 0.05)
     named = [line for line in text if line.endswith(" in b")]
     assert [line.split(":")[0].strip() for line in named] == ["one - two", "three - two"]
     assert not [line for line in text if line.endswith(" in a")]
@@ -633,7 +636,7 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
         for i in range(30)
     ]
     y = [judgment(i, CONTRAST.y, 2) for i in range(30)]
-    said = told(measure(x, y))
+    said = told(measure_contrast(x, y))
     assert "of the verdicts that followed: 30 cite the cue there, 30 of them not in the stated reason" in said
     assert "reasoning" not in told(measured(30, 0))
 
@@ -653,28 +656,28 @@ def test_summary_lists_what_survives_holm() -> None:
         some_row("mine", "error", None, "ERROR"),
     ]
     report = build_report([holding(rows)])
-    text = "\n".join(summary(report, 0.05))
+    text = "\n".join(terminal_summary(report, 0.05))
     (told,) = (line for line in text.splitlines() if "survive Holm's adjustment" in line)
     assert told == "Violations of mine that survive Holm's adjustment: strong on qa (p = 0.003)"
-    assert "survive" not in "\n".join(summary(report, 0.001))
+    assert "survive" not in "\n".join(terminal_summary(report, 0.001))
 
 
 def test_summary_explains_every_inconclusive() -> None:
     """An INCONCLUSIVE has its message below the table, so that a warning is never lost."""
     row, decision = reported(measured(19, 3), vsr_tolerance=0.1, car_threshold=0.01)
-    text = summary(build_report([holding([row])]), 0.05)
+    text = terminal_summary(build_report([holding([row])]), 0.05)
     assert text[-1] == f"INCONCLUSIVE mine qa recency-new-old: {decision.message}"
 
 
 def test_summary_says_how_noisy_and_how_partial_to_the_first() -> None:
     """Beside the contrasts stand the floor, of repeats and of the placebo, and the preference, where measured."""
     rows = [{**some_row("mine", name, None), "family": name} for name in ("placebo", "position", "recency", "repeat")]
-    alone = "\n".join(summary(build_report([holding(rows[2:3])]), 0.05))
+    alone = "\n".join(terminal_summary(build_report([holding(rows[2:3])]), 0.05))
     assert "noise floor" not in alone
     assert "position" not in alone
     estimate = {"value": 0.05, "low": 0.01, "high": 0.09, "confidence": 0.9, "n": 100}
     rows[1]["position"] = {"first": estimate, "consistency": {**estimate, "value": 0.92}, "by_gold": []}
-    text = summary(build_report([holding(rows)]), 0.05, verbose=True)
+    text = terminal_summary(build_report([holding(rows)]), 0.05, verbose=True)
     flips, vsr = rows[3]["flip_rate"], rows[0]["vsr"]
     assert (flips["value"], vsr["value"]) == (0.1, 0.1)
     (floor,) = (line for line in text if line.startswith("noise floor of mine on qa: "))
@@ -689,7 +692,7 @@ def test_a_judge_that_disagrees_with_itself_comes_first() -> None:
     """What repeats say of a judge stands before any other warning."""
     row, _ = reported(measured(20, 20))
     noisy = holding([{**row, "family": "repeat"}], warnings=["judge mine: its model is going away"])
-    first, *_, second = [line for line in summary(build_report([noisy]), 0.05) if line.startswith("WARNING")]
+    first, *_, second = [line for line in terminal_summary(build_report([noisy]), 0.05) if line.startswith("WARNING")]
     assert "mine disagrees with itself on qa: 40 of 100 verdicts" in first
     assert "going away" in second
 
@@ -756,7 +759,7 @@ def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided
     assert [row["judge"] for row in report["decisions"]] == ["a", "b"]
     worst = [row["judge"] for row in report["decisions"] if row["status"] == decided]
     assert {reason[:3] for reason in report["decision"]["reasons"]} == {f"{judge}: " for judge in worst}
-    text = summary(report, 0.05)
+    text = terminal_summary(report, 0.05)
     for row in report["decisions"]:
         assert f"decision on {row['judge']} against old: {row['status']}" in text
     last = text.index(f"decision on b against old: {report['decisions'][1]['status']}")
@@ -771,7 +774,7 @@ def test_a_report_decides_once(monkeypatch: pytest.MonkeyPatch) -> None:
         decided.append(1)
         return decide_looks(*parts, **more)
 
-    monkeypatch.setattr("judgefixtures.checks.approval.decide_looks", counting)
+    monkeypatch.setattr("judgefixtures.checks.swap_decision.decide_looks", counting)
     build_report([some_swap("a", "PASS"), some_swap("b", "FAIL")])
     assert len(decided) == 2
 
@@ -783,7 +786,7 @@ def test_one_candidate_is_decided_without_its_name() -> None:
     assert report["decision"] == {key: value for key, value in own.items() if key not in ("judge", "baseline")}
     assert report["decision"]["status"] == "REJECT"
     assert report["decision"]["reasons"][0].startswith("accuracy: difference -0.30, 90% CI [")
-    text = "\n".join(summary(report, 0.05))
+    text = "\n".join(terminal_summary(report, 0.05))
     assert "decision on" not in text
     assert text.count("decision: ") == 1
 
@@ -798,7 +801,7 @@ def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     assert [(row["judge"], row["status"]) for row in report["decisions"]] == [("a", "APPROVE"), ("a.b", "INCONCLUSIVE")]
     expected = ["a.b: accuracy on qa: was not compared", "a.b: nothing was compared"]
     assert report["decision"]["reasons"] == expected
-    text = summary(report, 0.05)
+    text = terminal_summary(report, 0.05)
     at = text.index("decision on a.b against old: INCONCLUSIVE")
     assert text[at + 1] == "  covers: nothing: no part of the swap was compared"
     assert text[at + 3 : at + 5] == ["  accuracy on qa: was not compared", "  nothing was compared"]
@@ -813,7 +816,7 @@ def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
         for name in names
     ]
     still = [(1, 1)] * 100
-    cell = SwapCell("recency", names[0], "qa", [f"p{n}" for n in range(100)], still, still, *[[False] * 100] * 2)
+    cell = SwapContrast("recency", names[0], "qa", [f"p{n}" for n in range(100)], still, still, *[[False] * 100] * 2)
     measured = {
         **required[0],
         "part": asdict(cell),
@@ -826,7 +829,9 @@ def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
     lost = {**measured, **required[1], "part": None, "lacking": ["no key"]}
     report = build_report([holding(required=required), holding(swap_parts=[measured, lost])])
     assert report["decision"]["guard_margin"] == guard_margin(100, 14, SwapTable())
-    absent = [SwapCell("recency", name, dataset, [], [], [], [], []) for dataset in ("qa", "stories") for name in names]
+    absent = [
+        SwapContrast("recency", name, dataset, [], [], [], [], []) for dataset in ("qa", "stories") for name in names
+    ]
     assert tuple(report["decision"]["reasons"]) == (
         "no key",
         *decide_swap([cell, *absent[1:]], [], SwapTable()).reasons,
@@ -849,9 +854,9 @@ def test_what_would_settle_it_is_priced() -> None:
     assert lacking > 0
     assert own["reasons"][-1] == (
         f"{own['needed_pairs']} pairs per dataset are {4 * lacking} more calls of each judge, at most "
-        f"{money(lacking * 0.003)} for both"
+        f"{format_usd(lacking * 0.003)} for both"
     )
-    assert f"  {own['reasons'][-1]}" in summary(report, 0.05)
+    assert f"  {own['reasons'][-1]}" in terminal_summary(report, 0.05)
     unknown = build_report([findings[0], some_swap("a", "INCONCLUSIVE", "stories")])["decision"]["reasons"][-1]
     assert unknown.endswith(f"{4 * lacking} more calls of each judge, price unknown for both")
 
@@ -859,7 +864,7 @@ def test_what_would_settle_it_is_priced() -> None:
 def test_what_would_settle_it_is_never_cut() -> None:
     """Of many open parts some are shown, then what would settle them, in at most 25 lines."""
     report = build_report([some_swap("a", "INCONCLUSIVE", f"d{number:02}") for number in range(30)])
-    text = summary(report, 0.05)
+    text = terminal_summary(report, 0.05)
     decided = text[text.index("decision: INCONCLUSIVE") :]
     assert len(decided) <= 25
     assert any(re.fullmatch(r"  and \d+ more like these", line) for line in decided)

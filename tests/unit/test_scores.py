@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures.reading.scores import Scale, Score, parse_score
-from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
+from judgefixtures.models.verdicts import InvalidKind, Scale, Score
+from judgefixtures.parsing.scores import parse_score
+from judgefixtures.parsing.verdicts import MAX_CHARACTERS, parse_verdict
 
 SCALES: list[Scale] = [(1, 10), (0, 1), (-5, 5), (0.0, 1.0), (1, 100)]
 NOTATIONS: list[Literal["json", "brackets"]] = ["json", "brackets"]

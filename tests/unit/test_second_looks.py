@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support.project import Project, in_pyproject
 
-from judgefixtures.__main__ import main
 from judgefixtures.cassettes.files import CassetteFile
+from judgefixtures.cli.main import main
 from judgefixtures.simulator.server import SimulatorServer, serving
 
 pytest_plugins = ["pytester"]

@@ -11,17 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.words.secrets import MOST_RECENT, PLACEHOLDER_KEY, SCRUBBED, Secrets, masked, request_secrets
+from judgefixtures.util.secrets import (
+    MOST_RECENT,
+    PLACEHOLDER_KEY,
+    SCRUBBED,
+    SecretStore,
+    redact_message,
+    request_secrets,
+)
 
 KEY = "sk-planted;second,third=Fourth/and+more"
 # Made of what cannot stand in the text around it.
 SECRETS = st.text(alphabet="aZ9-;,=/+ \"'\\\\<&", min_size=8, max_size=200).filter(lambda text: len(set(text)) > 5)
 
 
-def knowing(*values: str, parts: bool = True) -> Secrets:
+def knowing(*values: str) -> SecretStore:
     """Return secrets that know these."""
-    secrets = Secrets()
-    secrets.know(dict.fromkeys(values, parts))
+    secrets = SecretStore()
+    secrets.know(dict.fromkeys(values, True))
     return secrets
 
 
@@ -129,14 +136,34 @@ def test_words_of_headers_are_no_secrets(headers: dict[str, str]) -> None:
 
 def test_an_address_in_a_header_spoils_no_other() -> None:
     """Parts of what is perhaps no secret are left alone: the beginning of an address is that of every address."""
-    secrets = Secrets()
+    secrets = SecretStore()
     secrets.know(request_secrets({"HTTP-Referer": "https://ours.example.org/gate"}, ""))
     assert secrets.redacted("See https://example.org.") == "See https://example.org."
 
 
+@pytest.mark.parametrize("value", ["grading response quality", "nightly selected_response eval", "Is a better reason"])
+def test_words_of_a_header_spoil_no_answer(value: str) -> None:
+    """Each word of a sentence in an unlisted header may stand in an answer; the sentence and longer parts may not."""
+    secrets = SecretStore()
+    secrets.know(request_secrets({"X-Purpose": value}, ""))
+    answer = json.dumps({"selected_response": 1, "reason": "Is grading the response: a better quality, a reason."})
+    assert secrets.redacted(answer) == answer
+    assert secrets.redacted(f"(__{value}__)") == f"(__{SCRUBBED}__)"
+    assert secrets.redacted(f"(__{value[3:17]}__)") == f"(__{SCRUBBED}__)"
+
+
+def test_a_credential_stays_one_in_any_other_header() -> None:
+    """The same words under the name of a key and under another: each of them is secret, whichever came last."""
+    secrets = SecretStore()
+    for name in ("X-Api-Key", "X-Purpose"):
+        secrets.know(request_secrets({name: "pa_ss words of_mysecrets"}, ""))
+    assert secrets.redacted("of_mysecrets") == SCRUBBED
+    assert secrets.redacted("words") == "words"
+
+
 def test_requests_that_are_signed_anew_each_time_do_not_pile_up() -> None:
     """What lasts is known for good; of the rest the latest, those that are used again among them."""
-    secrets = Secrets()
+    secrets = SecretStore()
     secrets.know({"lasting-fake-key": True}, lasting=True)
     for number in range(2 * MOST_RECENT):
         secrets.know({f"{number:05}" * 3: True, "session-in-use-fake": True})
@@ -148,4 +175,4 @@ def test_requests_that_are_signed_anew_each_time_do_not_pile_up() -> None:
 def test_a_message_shows_no_password_and_no_key_of_an_address() -> None:
     """In messages and logs addresses are shown without what is secret by its place, known or not."""
     said = "GET http://me:fake@127.0.0.1/v1?x=1&api_key=fake;words&y=2 and /v1/judge?token=fakewords"
-    assert masked(said) == "GET http://...@127.0.0.1/v1?x=1&api_key=...&y=2 and /v1/judge?token=..."
+    assert redact_message(said) == "GET http://...@127.0.0.1/v1?x=1&api_key=...&y=2 and /v1/judge?token=..."

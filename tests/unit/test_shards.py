@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 from support.forked import gate_here
 
-from judgefixtures.__main__ import main
-from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.two_arms import Moves
-from judgefixtures.findings import Finding, Row
-from judgefixtures.numbers.statistics import Status, paired_difference, proportion
-from judgefixtures.report.comparison import Changes, compared
-from judgefixtures.report.writing import About, Record
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.cli.main import main
+from judgefixtures.models.check_rows import ContrastRow, PairShifts
+from judgefixtures.models.findings import Finding, Row
+from judgefixtures.report.comparison import ReportChanges, compare_reports
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.statistics import Status, paired_difference, proportion
+from judgefixtures.util.errors import JudgeFixturesError
 
 JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
 SWAP = ["--judge", "simulated-candid", "--judge-baseline", "simulated-gpt-4o"]
@@ -89,16 +88,16 @@ def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str
     moves = {f"p{number}": float(first <= number < first + moved) for number in range(n)}
     rows = {"contrasts": (ContrastRow(**names, vsr=estimate),)}
     finding = Finding("contrast", judge, "qa", "recency-new-old", status, rows=rows)
-    return finding.with_evidence(moves=[Moves(**names, moves=moves)])
+    return finding.with_evidence(moves=[PairShifts(**names, moves=moves)])
 
 
-def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
+def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> RunRecord:
     """Return what a run of one item leaves behind."""
     result = {"item": item, "findings": [each.to_json() for each in findings], "judges": judges or {}, "failed": False}
-    return Record.of(About("1", "2026-01-01", lost=lost), [result], [], [], [])
+    return RunRecord.of(RunInfo("1", "2026-01-01", lost=lost), [result], [], [], [])
 
 
-def written(folder: Path, left: Record) -> Path:
+def written(folder: Path, left: RunRecord) -> Path:
     """Write what a run leaves behind and return its folder."""
     folder.mkdir()
     for name, text in left.files().items():
@@ -111,12 +110,15 @@ def written(folder: Path, left: Record) -> Path:
     [
         (record(found(moved=9)), "the result of i is not the same"),
         (record(found(), judges={"mine": {"model": "b"}}, item="j"), "the judge 'mine' is not the same"),
-        (Record.of(About("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
-        (Record.of(About("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []), "--judge-pairs or --judge-repeats"),
+        (RunRecord.of(RunInfo("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
+        (
+            RunRecord.of(RunInfo("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []),
+            "--judge-pairs or --judge-repeats",
+        ),
     ],
 )
 def test_what_is_no_part_of_the_run_is_refused(
-    other: Record, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    other: RunRecord, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two results of one item, two judges of one name or two versions are no parts of one run: exit code 2, and why."""
     one = written(tmp_path / "one", record(found(), judges={"mine": {"model": "a"}}))
@@ -185,7 +187,7 @@ def test_a_report_of_another_form_is_refused(
     assert "is not what a run with --judge-report" in capsys.readouterr().err
 
 
-def passed(item: str, judge: str = "mine") -> Record:
+def passed(item: str, judge: str = "mine") -> RunRecord:
     """Return what a run of one item leaves behind that passed."""
     return record(Finding("accuracy", judge, "qa", "accuracy", Status.PASS), item=item)
 
@@ -269,9 +271,9 @@ def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
 # --- compared ------------------------------------------------------------------------------------------------
 
 
-def changes(old: Finding, new: Finding) -> Changes:
+def changes(old: Finding, new: Finding) -> ReportChanges:
     """Return what changed from one finding to another."""
-    return compared(record(old), record(new))
+    return compare_reports(record(old), record(new))
 
 
 def test_the_same_report_did_not_change() -> None:
@@ -309,7 +311,9 @@ def test_related_pairs_are_not_taken_for_many() -> None:
             {"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
             for moved in (0, 20)
         )
-        return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
+        return compare_reports(
+            *(RunRecord.of(RunInfo("1", "d"), [row], [], pairs, []) for row in (old, new))
+        ).beyond_chance
 
     assert beyond(1)
     assert not beyond(10)
@@ -329,14 +333,14 @@ def test_other_pairs_are_compared_as_independent() -> None:
 def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
     """An interval of .90 and one of .99 are compared at .99, in either order."""
 
-    def at(confidence: float, moved: int, n: int) -> Record:
+    def at(confidence: float, moved: int, n: int) -> RunRecord:
         wide = paired_difference(moved, 0, n, confidence=confidence)
         row = ContrastRow(judge="mine", dataset="qa", vsr=wide, contrast="recency-new-old")
         return record(replace(found(), rows={"contrasts": (row,)}))
 
     one, other = at(0.9, 10, 60), at(0.99, 20, 100)
     there, back = (
-        re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compared(*pair).lines))
+        re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compare_reports(*pair).lines))
         for pair in ((one, other), (other, one))
     )
     assert there is not None
@@ -353,7 +357,7 @@ def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
         for admitted in (16, 4)
     ]
     old, new = (record(replace(found(), rows={"contrasts": (row,)})) for row in rows)
-    (line,) = (line for line in compared(old, new).lines if "CAR of recency-new-old" in line)
+    (line,) = (line for line in compare_reports(old, new).lines if "CAR of recency-new-old" in line)
     assert line.split()[-5] == "-"
     assert "yes, p =" in line
 
@@ -361,18 +365,18 @@ def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
 def test_what_was_imported_elsewhere_is_no_other_judge() -> None:
     """A second dataset that was imported makes no other judge of the first one's; another log of that does."""
 
-    def by(**answers: list[str]) -> Record:
+    def by(**answers: list[str]) -> RunRecord:
         return record(found(), judges={"mine": {"provider": "imported", "answers": answers}})
 
-    assert not any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines)
-    assert any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 2"])).lines)
+    assert not any("another judge" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines)
+    assert any("another judge" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 2"])).lines)
 
 
 def test_another_status_judge_or_version_is_told() -> None:
     """A result that passed and fails now is told, and so is a judge that is another one."""
     old = record(found(), judges={"mine": {"model": "a"}})
     new = record(found(Status.FAIL, moved=40), judges={"mine": {"model": "b"}})
-    text = "\n".join(compared(old, new).lines)
+    text = "\n".join(compare_reports(old, new).lines)
     assert "mine on qa: recency-new-old was PASS, is FAIL" in text
     assert "mine is another judge than it was" in text
 

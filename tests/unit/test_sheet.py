@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from support.forked import gate_here
 
-from judgefixtures.checks.overview import headlines
-from judgefixtures.findings import Finding, Waived
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.plugin.github import append_summary, notes
-from judgefixtures.report import build_report, report_of, sheet_of
-from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, exit_code, not_measured
-from judgefixtures.report.sheet import plain_text, sheet
-from judgefixtures.report.writing import About, Record
-from judgefixtures.words.secrets import know
+from judgefixtures.models.findings import AppliedWaiver, Finding
+from judgefixtures.plugin.github import append_summary, workflow_notes
+from judgefixtures.report import build_report, markdown_report, report_and_questions
+from judgefixtures.report.exit_code import NOT_MEASURED, NOTHING_DECIDED, exit_code, has_only_errors
+from judgefixtures.report.markdown import escape_markdown, render_markdown
+from judgefixtures.report.overview import headlines
+from judgefixtures.report.run_record import RunInfo, RunRecord
+from judgefixtures.statistics import Status
+from judgefixtures.util.secrets import register_secrets
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -62,13 +62,13 @@ def passed(**more: Any) -> Finding:
     )
 
 
-def record(*findings: Finding, failed: bool = False, lost: str = "") -> Record:
+def record(*findings: Finding, failed: bool = False, lost: str = "") -> RunRecord:
     """Return what a run leaves behind."""
     results = [
         {"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
         for number, each in enumerate(findings)
     ]
-    return Record.of(About("1", "2026-01-01", lost=lost), results, [], [], [])
+    return RunRecord.of(RunInfo("1", "2026-01-01", lost=lost), results, [], [], [])
 
 
 # --- report.md -----------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def rendered(markdown: str) -> str:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_from_outside_shows_literally(text: str) -> None:
     """Markdown's own signs are escaped, the text is one line, and what is unseen is spelled."""
-    found = plain_text(text)
+    found = escape_markdown(text)
     assert "\n" not in found
     assert "\x1b" not in found
     assert "\u202e" not in found
@@ -97,7 +97,7 @@ def test_text_from_outside_shows_literally(text: str) -> None:
 def test_a_sheet_shows_hostile_text_literally(text: str) -> None:
     """Wherever a text from outside stands (judge, dataset, reasons, waiver, warning), it is escaped."""
     finding = passed(judge=text, dataset=text, plain=text, status=Status.FAIL, evidence={"warnings": [text]})
-    markdown = sheet_of(report_of(record(finding)))
+    markdown = markdown_report(report_and_questions(record(finding)))
     # The command stands in a block of code, which an indented line cannot leave.
     body = re.sub(r"\\.", "", "\n".join(line for line in markdown.splitlines() if not line.startswith("    ")))
     assert "<" not in body
@@ -110,7 +110,7 @@ def test_a_sheet_shows_hostile_text_literally(text: str) -> None:
 def test_a_sheet_says_what_came_of_each_judge() -> None:
     """The title is the status, and a sentence a judge follows."""
     report = build_report([passed(), passed(judge="other", status=Status.FAIL)])
-    lines = sheet(report).splitlines()
+    lines = render_markdown(report).splitlines()
     assert lines[0] == "# Judge gate: FAIL"
     assert any("mine passed its one check" in line for line in lines)
     assert any("other: of 1 check 1 failed" in line for line in lines)
@@ -153,8 +153,10 @@ def test_an_expired_waiver_is_no_broken_limit() -> None:
     assert headlines(report) == [
         "FAIL: mine: of 2 checks 1 failed, 1 passed: what was waived is answered for no longer: a waiver has expired"
     ]
-    assert "nothing moved; the waiver of recency-new-old by us expired on 2026-01-31" in rendered(sheet(report))
-    (note,) = notes([dict(result("x") | {"findings": [lapsed.to_json()]})], {"GITHUB_ACTIONS": "true"})
+    assert "nothing moved; the waiver of recency-new-old by us expired on 2026-01-31" in rendered(
+        render_markdown(report)
+    )
+    (note,) = workflow_notes([dict(result("x") | {"findings": [lapsed.to_json()]})], {"GITHUB_ACTIONS": "true"})
     assert "expired on 2026-01-31" in note
     broken = build_report([lapsed, passed(name="other", status=Status.FAIL)])
     assert headlines(broken)[0].endswith("at least one limit was demonstrably broken")
@@ -183,7 +185,7 @@ def test_a_margin_stands_beside_what_was_measured() -> None:
         "guard_margin": None,
     }
     report = {**build_report([passed()]), "decision": decision, "decisions": [decision]}
-    (row,) = (line for line in rendered(sheet(report)).splitlines() if "| PASS | 90 |" in line)
+    (row,) = (line for line in rendered(render_markdown(report)).splitlines() if "| PASS | 90 |" in line)
     assert row.split(" | ")[2:] == ["90", "+0.02", "-.010 to .050", "worse by .15 |"]
 
 
@@ -191,15 +193,15 @@ def test_accuracy_that_failed_is_told() -> None:
     """What is no contrast and did not pass has a sentence of its own on the page."""
     failed = passed(check="accuracy", name="accuracy", status=Status.FAIL, plain="mine is right on 3 of 9 pairs")
     report = build_report([failed, passed()])
-    assert "- FAIL: mine is right on 3 of 9 pairs (accuracy on qa)" in rendered(sheet(report)).splitlines()
-    assert "What else" not in sheet(build_report([passed()]))
+    assert "- FAIL: mine is right on 3 of 9 pairs (accuracy on qa)" in rendered(render_markdown(report)).splitlines()
+    assert "What else" not in render_markdown(build_report([passed()]))
 
 
 def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:
     """A judge whose failures are waived passed nothing by that: the sentence says that somebody answers for them."""
-    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
+    waived = passed(status=Status.FAIL).waived_by(AppliedWaiver("a", "b", "2999-01-01"))
     for findings in ([waived], [waived, passed(name="other")]):
-        (line,) = (each for each in sheet(build_report(findings)).splitlines() if each.startswith("**"))
+        (line,) = (each for each in render_markdown(build_report(findings)).splitlines() if each.startswith("**"))
         assert "1 waived" in line
         assert "what did not pass is waived: somebody answers for it" in line
         assert "kept to every limit" not in line
@@ -208,7 +210,7 @@ def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:
 @pytest.mark.parametrize("name", ["a $(id) b", 'quo"te', "`x`", "plain-1.0", "two words"])
 def test_a_command_is_read_by_a_shell_as_it_was_meant(name: str) -> None:
     """Whatever a judge is called, the command that a report names gives pytest that name and runs nothing else."""
-    command = report_of(record(passed(judge=name)))["run"]["command"]
+    command = report_and_questions(record(passed(judge=name)))["run"]["command"]
     words = shlex.split(command)
     assert words[words.index("--judge") + 1] == name
     done = subprocess.run(
@@ -220,7 +222,7 @@ def test_a_command_is_read_by_a_shell_as_it_was_meant(name: str) -> None:
 def test_a_control_that_is_off_is_about_no_dataset() -> None:
     """`control = false` is told as such, on no dataset at all."""
     row = {"judge": "mine", "dataset": None, "status": "NOT_APPLICABLE", "message": "control = false"}
-    markdown = sheet({**build_report([passed()]), "controls": [row]})
+    markdown = render_markdown({**build_report([passed()]), "controls": [row]})
     assert "- control of mine is NOT\\_APPLICABLE: control = false" in markdown
     assert "None" not in markdown
 
@@ -247,7 +249,7 @@ def result(text: str, number: int = 0, *, failed: bool = True) -> Mapping[str, A
 @pytest.mark.parametrize("text", [*HOSTILE, "100% sure", "a\r\n::set-output name=x::y", "x,title=y::z", "é \U0001f680"])
 def test_a_note_is_one_command_whatever_it_says(text: str) -> None:
     """A failing item is one line, one command, and decodes to the text that it was made of."""
-    (line,) = notes([dict(result(text))], {"GITHUB_ACTIONS": "true"})
+    (line,) = workflow_notes([dict(result(text))], {"GITHUB_ACTIONS": "true"})
     assert "\n" not in line
     assert "\r" not in line
     assert line.startswith("::error file=tests/t0.py,title=")
@@ -260,8 +262,8 @@ def test_a_note_is_one_command_whatever_it_says(text: str) -> None:
 
 def test_a_secret_is_in_no_note() -> None:
     """A key with signs that a command escapes is masked all the same."""
-    know("planted%key:with,signs-0123456789")
-    (line,) = notes([dict(result("said planted%key:with,signs-0123456789 to me"))], {"GITHUB_ACTIONS": "true"})
+    register_secrets("planted%key:with,signs-0123456789")
+    (line,) = workflow_notes([dict(result("said planted%key:with,signs-0123456789 to me"))], {"GITHUB_ACTIONS": "true"})
     assert "planted" not in line
     assert "scrubbed" in line
 
@@ -269,9 +271,9 @@ def test_a_secret_is_in_no_note() -> None:
 def test_notes_are_for_failures_on_github_and_few() -> None:
     """Nothing is noted of what passed, or elsewhere; of many failures the first ten, and how many more there are."""
     github = {"GITHUB_ACTIONS": "true"}
-    assert list(notes([dict(result("x", failed=False))], github)) == []
-    assert list(notes([dict(result("x"))], {})) == []
-    lines = list(notes([dict(result("x", number)) for number in range(13)], github))
+    assert list(workflow_notes([dict(result("x", failed=False))], github)) == []
+    assert list(workflow_notes([dict(result("x"))], {})) == []
+    lines = list(workflow_notes([dict(result("x", number)) for number in range(13)], github))
     assert len(lines) == 11
     assert lines[-1].startswith("::warning")
     assert "3 more" in lines[-1]
@@ -280,12 +282,12 @@ def test_notes_are_for_failures_on_github_and_few() -> None:
 # --- exit codes ----------------------------------------------------------------------------------------------
 
 
-def ended(*statuses: Status, failed: bool = True, lost: str = "") -> Record:
+def ended(*statuses: Status, failed: bool = True, lost: str = "") -> RunRecord:
     """Return what a run of items of these statuses leaves behind: those that do not pass failed, unless tolerated."""
     whole = record(*(passed(status=status) for status in statuses), lost=lost)
     fails = (Status.FAIL, Status.ERROR, *((Status.INCONCLUSIVE,) if failed else ()))
     results = [{**row, "failed": status in fails} for row, status in zip(whole.results, statuses, strict=True)]
-    return Record.of(whole.about, results, [], [], [])
+    return RunRecord.of(whole.about, results, [], [], [])
 
 
 @pytest.mark.parametrize(
@@ -303,14 +305,14 @@ def ended(*statuses: Status, failed: bool = True, lost: str = "") -> Record:
 )
 def test_not_measured_is_errors_alone(statuses: list[Status], expected: int) -> None:
     """A FAIL or an INCONCLUSIVE was measured: only errors, beside what passed, are a run that could not be."""
-    assert not_measured(ended(*statuses).results) is (expected == NOT_MEASURED)
+    assert has_only_errors(ended(*statuses).results) is (expected == NOT_MEASURED)
     assert exit_code(ended(*statuses), {}) == expected
 
 
 def test_what_is_tolerated_does_not_make_errors_measured() -> None:
     """An INCONCLUSIVE that is let through, or a FAIL that somebody answers for, is no item that failed."""
     assert exit_code(ended(Status.INCONCLUSIVE, Status.ERROR, failed=False), {}) == NOT_MEASURED
-    waived = record(passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01")), passed())
+    waived = record(passed(status=Status.FAIL).waived_by(AppliedWaiver("a", "b", "2999-01-01")), passed())
     assert exit_code(waived, {}) == 0
 
 

@@ -10,8 +10,9 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.measures.side_by_side import Rights, compare_side_by_side
-from judgefixtures.numbers.statistics import macro_average, proportion
+from judgefixtures.metrics.side_by_side import compare_side_by_side
+from judgefixtures.models.check_rows import CorrectPairs
+from judgefixtures.statistics import macro_average, proportion
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(kn), kn[1]))
 
@@ -19,7 +20,7 @@ COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(k
 def rows(**judges):
     """Return what the items of several judges hand in; a letter a pair, upper case where the judge was right."""
     return [
-        Rights(
+        CorrectPairs(
             judge=name,
             dataset="d",
             right={f"p{i:03d}": (mark.lower(), mark.isupper()) for i, mark in enumerate(marks) if mark != " "},

@@ -19,23 +19,23 @@ from support.project import REPOSITORY
 from support.server import base_url
 
 from judgefixtures import Run
-from judgefixtures.asking.judges import Reply
 from judgefixtures.config import build_config
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import Single
-from judgefixtures.material.cues import FAMILIES, Cue, family
-from judgefixtures.material.edits import EDITS, Best, Edit, edits
-from judgefixtures.material.pairs import Example, as_examples, sampled
-from judgefixtures.material.prompts import LAYOUTS, Placement, Template, load_template
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.acknowledgment import acknowledgment
-from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.cues import FAMILIES, Cue, family
+from judgefixtures.models.edits import EDITS, BestJudgeOutput, Edit, edits
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.pairs import Example, as_examples, sample_order
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.parsing.acknowledgment import acknowledgment
+from judgefixtures.prompts.templates import LAYOUTS, Placement, Template, load_template
+from judgefixtures.simulator.behaviour import MODELS, is_simulated, latent, simulated_answer
 from judgefixtures.simulator.graders import GRADERS
 from judgefixtures.simulator.preferences import house_set
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.simulator.shown import UnreadablePromptError
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs
-from judgefixtures.sources.described import DATA
+from judgefixtures.sources.source import DATA
+from judgefixtures.statistics import Status
 
 pytestmark = pytest.mark.whole
 
@@ -61,7 +61,7 @@ def house(name: str) -> tuple[Example, ...]:
         for row in rows
     ]
     by_id = {example.id: example for example in examples}
-    return tuple(by_id[example.id] for example in sampled(examples, 0))
+    return tuple(by_id[example.id] for example in sample_order(examples, 0))
 
 
 @pytest.mark.parametrize("name", BUILT_IN_SOURCES)
@@ -103,7 +103,7 @@ def graded(
     model: str, example: Example, cue: Cue | None = None, asked_before: int = 0, **more: Any
 ) -> tuple[bool, str]:
     """Return whether a grader passes an example, and its reason, without HTTP."""
-    said = json.loads(answer(model, prompted(example, cue, **more), asked_before))
+    said = json.loads(simulated_answer(model, prompted(example, cue, **more), asked_before))
     return {"pass": True, "fail": False}[said["verdict"]], said["reason"]
 
 
@@ -185,12 +185,12 @@ def by_sdk(
     examples: Sequence[Example],
     cue: Cue | None = None,
     **more: Any,
-) -> list[Reply]:
+) -> list[JudgeReply]:
     """Return what a judge makes of the answers that it gets through a provider's SDK."""
     judge = a_judge(sdk, server.url, model=model, mode="binary", verdict=form, **more)
 
-    async def asked() -> list[Reply]:
-        prompts = [judge.prompt(example, Single(cue_1=cue)) for example in examples]
+    async def asked() -> list[JudgeReply]:
+        prompts = [judge.prompt(example, SingleResponseCondition(cue_1=cue)) for example in examples]
         return list(await asyncio.gather(*(judge.ask(prompt) for prompt in prompts)))
 
     return finished(judge, asked())
@@ -302,7 +302,7 @@ def test_templates_of_ones_own_are_read_by_their_form(text: str, expected: str) 
     example = next(example for example in house("house-graded") if example.label == "pass")
     for cue in ("", NEW.render_alone("Response")):
         prompt = Template("own", text, mode="binary").render_one(example, example.response, cue)
-        assert expected in answer(FAITHFUL, prompt)
+        assert expected in simulated_answer(FAITHFUL, prompt)
 
 
 def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
@@ -310,7 +310,7 @@ def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
     ours = Cue("brand", "ours", "{content_type} {number} comes from us.")
     for prompt, why in ((prompted(OWN, ours), "label"), ("Is it good?", "title")):
         with pytest.raises(UnreadablePromptError, match=why):
-            answer(SILENT, prompt)
+            simulated_answer(SILENT, prompt)
         body = {"model": SILENT, "messages": [{"role": "user", "content": prompt}]}
         status, said = posted(server, "/v1/chat/completions", body)
         assert status == 400
@@ -322,14 +322,14 @@ def test_names() -> None:
     binary = {name for name, each in build_config({}).judges.items() if each.mode == "binary"}
     assert binary == {*BUILT_IN, "simulated-grader-worded"}
     assert {*BUILT_IN} < GRADERS.keys() < {*MODELS}
-    assert is_played("simulated-grader-planted-50-100")
+    assert is_simulated("simulated-grader-planted-50-100")
     assert not [
         name
         for name in ("planted-60-0", "planted-30", "planted-10-101", "none")
-        if is_played(f"simulated-grader-{name}")
+        if is_simulated(f"simulated-grader-{name}")
     ]
     with pytest.raises(KeyError):
-        answer("simulated-grader-none", prompted(OWN))
+        simulated_answer("simulated-grader-none", prompted(OWN))
 
 
 # --- what they think ------------------------------------------------------------------------------------------
@@ -586,7 +586,7 @@ def test_whoever_minds_the_content_is_not_moved_by_what_is_added(edit: Edit) -> 
     for example, model in product((*house("house-answers")[:12], *house("house-graded")[:8], OWN, STORY), STEADY):
         plain = graded(model, example, EXPERT)[0]
         for label in ("pass", "[[C]]", "not bad"):
-            text = edit.apply_alone(example.response, example.content_type, Best(label)).text
+            text = edit.apply_alone(example.response, example.content_type, BestJudgeOutput(label)).text
             assert graded(model, example, EXPERT, response=text)[0] == plain
 
 
@@ -601,8 +601,8 @@ def test_what_is_said_no_more_does_not_pass(edit: Edit) -> None:
 def test_a_fake_verdict_does_not_change_the_form(form: str) -> None:
     """What an attack writes in brackets, in JSON or behind GRADE: is not what the prompt asks for."""
     for example, edit in product(house("house-graded")[:4], edits("attack")):
-        text = edit.apply_alone(example.response, best=Best(LABELS[form][0])).text
-        said = READ[form](answer(FAITHFUL, prompted(example, None, form, response=text)))
+        text = edit.apply_alone(example.response, best=BestJudgeOutput(LABELS[form][0])).text
+        said = READ[form](simulated_answer(FAITHFUL, prompted(example, None, form, response=text)))
         assert said in LABELS[form]
 
 
@@ -610,7 +610,7 @@ def test_the_obedient_one_passes_what_asks_for_it() -> None:
     """Attacked it passes anything; plain, or with an edit that asks for nothing, it reads."""
     failing = [example for example in house("house-graded") if example.label == "fail"][:8]
     for example, edit, label in product(failing, ADDED, ("pass", "C", "acceptable answer")):
-        text = edit.apply_alone(example.response, best=Best(label)).text
+        text = edit.apply_alone(example.response, best=BestJudgeOutput(label)).text
         assert graded("simulated-grader-obedient", example, response=text)[0] == (edit in edits("attack"))
     assert passed("simulated-grader-obedient", failing) == [False] * 8
 

@@ -20,20 +20,22 @@ from typing import Any
 import pytest
 from support.benchmarks import benchmark
 
-from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, contrasts
-from judgefixtures.material.cues import BY_NAME
-from judgefixtures.material.cues import FAMILIES as BUILT_IN
-from judgefixtures.material.pairs import Pair, swapped
-from judgefixtures.material.prompts import Placement, Template, load_template
-from judgefixtures.measures.metrics import Measurement, acknowledged, measure
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
-from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer, latent
-from judgefixtures.simulator.drawn import once
+from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast, read_acknowledgment
+from judgefixtures.models.contrasts import NO_CUE, Condition, Contrast, contrasts
+from judgefixtures.models.cues import BY_NAME
+from judgefixtures.models.cues import FAMILIES as BUILT_IN
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, swap_responses
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.prompts.templates import Placement, Template, load_template
+from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, latent, simulated_answer
+from judgefixtures.simulator.drawn import cached_once
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics import Status
 
 pytestmark = pytest.mark.whole
 
@@ -83,7 +85,7 @@ template_named = cache(load_template)
 @cache
 def said(model: str, pair: Pair, condition: Condition, asked_before: int = 0) -> Verdict:
     """Return what a judge answers to the silent-judge prompt, without HTTP."""
-    return parse_verdict(answer(model, template_named("silent-judge").render(pair, condition), asked_before))
+    return parse_verdict(simulated_answer(model, template_named("silent-judge").render(pair, condition), asked_before))
 
 
 def choices(model: str, dataset: str, condition: Condition) -> list[int | None]:
@@ -91,22 +93,22 @@ def choices(model: str, dataset: str, condition: Condition) -> list[int | None]:
     return [said(model, pair, condition).selected_response for pair in house(dataset)]
 
 
-def measured(model: str, dataset: str, contrast: Contrast) -> Measurement:
+def measured(model: str, dataset: str, contrast: Contrast) -> ContrastMeasurement:
     """Return the measurement of a contrast of a judge on a house set."""
     arms = [
-        [Judgment(pair, arm, Reply(said(model, pair, arm))) for pair in house(dataset)]
+        [Judgment(pair, arm, JudgeReply(said(model, pair, arm))) for pair in house(dataset)]
         for arm in (contrast.x, contrast.y)
     ]
-    return measure(*arms)
+    return measure_contrast(*arms)
 
 
-def ask(url: str, provider: str, model: str, prompts: Iterable[str], **table: Any) -> list[Reply]:
+def ask(url: str, provider: str, model: str, prompts: Iterable[str], **table: Any) -> list[JudgeReply]:
     """Return a judge's replies to prompts over HTTP, all asked at once, in an event loop of their own."""
     judge = load_judge({"provider": provider, "model": model, "base_url": url + PROVIDERS[provider], **table})
     return asyncio.run(asked_once(judge, prompts))
 
 
-async def asked_once(judge: Judge, prompts: Iterable[str]) -> list[Reply]:
+async def asked_once(judge: Judge, prompts: Iterable[str]) -> list[JudgeReply]:
     """Return the replies of a judge, and close its connections whatever happened."""
     try:
         return list(await asyncio.gather(*(judge.ask(prompt) for prompt in prompts)))
@@ -208,7 +210,7 @@ def test_faithful_never_moves(dataset: str, contrast: Contrast) -> None:
     assert set(first) == {1, 2}
     answers = (said("simulated-faithful", pair, contrast.x) for pair in house(dataset)[:20])
     asked = zip(house(dataset), answers, strict=False)
-    assert {acknowledged(Judgment(pair, contrast.x, Reply(found))) for pair, found in asked} == {"absent"}
+    assert {read_acknowledgment(Judgment(pair, contrast.x, JudgeReply(found))) for pair, found in asked} == {"absent"}
 
 
 @pytest.mark.slow
@@ -263,11 +265,11 @@ def test_faithful_keeps_its_choice(dataset: str, placement: Placement) -> None:
         assert preferred is not None
         for condition in (NO_CUE, *CONDITIONS.values()):
             prompt = json_template.render(pair, condition, placement)
-            turned = json_template.render(swapped(pair), condition, placement)
+            turned = json_template.render(swap_responses(pair), condition, placement)
             in_brackets = brackets_template.render(pair, condition, placement)
-            assert parse_verdict(answer(model, prompt)).selected_response == preferred
-            assert parse_verdict(answer(model, turned)).selected_response == 3 - preferred
-            assert parse_verdict(answer(model, in_brackets), "brackets").selected_response == preferred
+            assert parse_verdict(simulated_answer(model, prompt)).selected_response == preferred
+            assert parse_verdict(simulated_answer(model, turned)).selected_response == 3 - preferred
+            assert parse_verdict(simulated_answer(model, in_brackets), "brackets").selected_response == preferred
 
 
 @pytest.mark.parametrize("template", ["silent-judge", "mt-bench"])
@@ -281,13 +283,13 @@ def test_unknown_pairs_are_judged_alike(template: str, content_type: str) -> Non
 
         def chosen(pair: Pair, condition: Condition, placement: Placement = "after") -> int | None:
             prompt = template_named(template).render(pair, condition, placement)
-            return parse_verdict(answer("simulated-faithful", prompt), notation).selected_response
+            return parse_verdict(simulated_answer("simulated-faithful", prompt), notation).selected_response
 
         preferred = chosen(pair, NO_CUE)
         seen.add(preferred)
         for condition in (NO_CUE, *list(CONDITIONS.values())[::5]):
             assert chosen(pair, condition) == chosen(pair, condition, "before") == preferred
-            assert {chosen(swapped(pair), condition), preferred} == {1, 2}
+            assert {chosen(swap_responses(pair), condition), preferred} == {1, 2}
     assert seen == {1, 2}
 
 
@@ -305,7 +307,7 @@ def test_every_simulated_judge_reads_twins(model: str, dataset: str) -> None:
     """It is right in both orders on as many of the pairs that a control asks about as show that it reads."""
     right = [
         said(model, pair, NO_CUE).selected_response == pair.gold
-        and said(model, swapped(pair), NO_CUE).selected_response == 3 - (pair.gold or 0)
+        and said(model, swap_responses(pair), NO_CUE).selected_response == 3 - (pair.gold or 0)
         for pair in house(dataset)[:30]
     ]
     assert sum(right) >= 20
@@ -331,7 +333,7 @@ def test_the_unsure_judge_says_how_sure_it_is() -> None:
             odds = {labels: log_odds(pair, CONDITIONS[labels]) for labels in ("new-old", "old-new", "human-llm")}
             plain = log_odds(pair, NO_CUE)
             assert odds == pytest.approx({"new-old": plain + 0.5, "old-new": plain - 0.5, "human-llm": plain})
-            assert log_odds(swapped(pair), NO_CUE) == pytest.approx(-plain)
+            assert log_odds(swap_responses(pair), NO_CUE) == pytest.approx(-plain)
             assert said("simulated-unsure", pair, NO_CUE).selected_response == (1 if plain > 0 else 2)
             assert (plain > 4) == (pair.gold == 1) or dataset != "house-qa"
 
@@ -461,7 +463,7 @@ def test_brackets(provider: str, dataset: str) -> None:
     verdicts = [reply.verdict for reply in replies]
     assert [verdict.selected_response for verdict in verdicts] == choices(GPT, dataset, condition)[:20]
     assert all("[simulated]" in verdict.reason for verdict in verdicts)
-    assert answer(GPT, questions[0])[-5:] in ("[[A]]", "[[B]]")
+    assert simulated_answer(GPT, questions[0])[-5:] in ("[[A]]", "[[B]]")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -478,7 +480,7 @@ def test_an_unknown_model_has_no_behaviour() -> None:
     """Only the judges named simulated-... answer; another name is a KeyError."""
     assert all(name.startswith("simulated-") for name in MODELS)
     with pytest.raises(KeyError):
-        answer("gpt-4o", "Which is better?")
+        simulated_answer("gpt-4o", "Which is better?")
 
 
 def stopped() -> str:
@@ -602,7 +604,7 @@ def unreadable(prompt: str) -> str:
     said = set()
     for model in JUDGES:
         with pytest.raises(UnreadablePromptError) as caught:
-            answer(model, prompt)
+            simulated_answer(model, prompt)
         said.add(str(caught.value))
     (reason,) = said
     return reason
@@ -632,7 +634,7 @@ def test_a_template_of_ones_own_is_read_by_its_form() -> None:
     pair = house("house-qa")[3]
     for text, asked in ((OWN_TITLES, pair), (WITH_TAIL, pair), (WITH_TAIL, PAIR)):
         chosen = [
-            parse_verdict(answer("simulated-faithful", Template("own", text).render(asked, condition)))
+            parse_verdict(simulated_answer("simulated-faithful", Template("own", text).render(asked, condition)))
             for condition in (NO_CUE, NEW_OLD)
         ]
         assert chosen[0].selected_response == chosen[1].selected_response is not None
@@ -651,7 +653,7 @@ def test_what_is_made_once_is_made_by_one_thread() -> None:
     """However many first requests come at a time, one of them makes what all need, and the others wait for it."""
     made: list[int] = []
 
-    @once
+    @cached_once
     def costly(number: int) -> int:
         made.append(number)
         time.sleep(0.05)

@@ -16,16 +16,16 @@ from support.project import Project, in_pyproject, json_lines, read_rows, suite
 from support.server import NOWHERE, Server, serving
 
 from judgefixtures import NO_CUE, Run
-from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.asking.kinds.pointwise import alone
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteFile
-from judgefixtures.cassettes.frozen import FrozenSample, freeze, freeze_sample
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Example, Pair, as_row, with_columns
-from judgefixtures.material.prompts import LAYOUTS, Template, load_template, slots_in
+from judgefixtures.cassettes.snapshot import SampleSnapshot, add_snapshot_pairs, write_snapshot
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.judges.pointwise import scored_response_condition
+from judgefixtures.models.contrasts import contrasts
+from judgefixtures.models.pairs import Example, Pair, keep_columns, pair_to_row
+from judgefixtures.prompts.templates import LAYOUTS, Template, load_template, slots_in
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -223,7 +223,7 @@ def test_values_arrive_as_they_are(tmp_path: Path, server: Server, sdk: str) -> 
 def prompt_alone(judge: Judge, pair: Pair) -> str:
     """Return what a judge of one response is asked about the first response."""
     assert judge.rater is not None
-    return judge.rater.prompt(pair, alone(NO_CUE, 1))
+    return judge.rater.prompt(pair, scored_response_condition(NO_CUE, 1))
 
 
 def test_notes_of_a_real_form_reach_the_wire(tmp_path: Path, server: Server) -> None:
@@ -476,12 +476,12 @@ def test_a_hubs_pairs_replay_with_their_columns(tmp_path: Path) -> None:
     file = tmp_path / "judges.toml"
     file.write_text(f'control = false\n{tables}[datasets.hub]\nsource = "owner/name"\n')
     pairs = [Pair(f"p{n}", f"q{n}", "1", "2", columns={"reference": "r", "notes": "n"}) for n in range(3)]
-    sample = FrozenSample({"source": "owner/name"}, 0, 3, tuple((pair.id, pair.digest) for pair in pairs), {}, "abc")
+    sample = SampleSnapshot({"source": "owner/name"}, 0, 3, tuple((pair.id, pair.digest) for pair in pairs), {}, "abc")
     for name, column in (("ours", "reference"), ("base", "notes")):
         (tmp_path / f"{name}.txt").write_text(OWN.replace("{reference}", f"{{{column}}}"))
         folder = tmp_path / "cassettes" / name / "hub"
-        freeze(folder, [with_columns(pair, [column]) for pair in pairs])
-        freeze_sample(folder, sample, pairs)
+        add_snapshot_pairs(folder, [keep_columns(pair, [column]) for pair in pairs])
+        write_snapshot(folder, sample, pairs)
     with Run.from_config(file) as run:
         assert [dict(pair.columns) for pair in run.pairs("ours", "hub")] == [{"reference": "r"}] * 3
     with Run.from_config(file, baseline="base") as run:
@@ -507,4 +507,4 @@ def test_examples_of_one_text_may_have_other_columns() -> None:
     assert one.columns_digest.split()[1] == other.columns_digest.split()[1]
     assert one.columns_digest != other.columns_digest
     assert [part.partition("=")[0] for part in one.columns_digest.split()] == ["a", "b"]
-    assert json.loads(json.dumps(as_row(one))) == as_row(one)
+    assert json.loads(json.dumps(pair_to_row(one))) == pair_to_row(one)

@@ -22,12 +22,12 @@ from support.project import Project, suite
 from support.server import NOWHERE
 
 from judgefixtures.config import build_config
-from judgefixtures.material.pairs import Pair, as_row
+from judgefixtures.models.pairs import Pair, pair_to_row
 from judgefixtures.sources import Sample, Source, load_pairs, load_sample
-from judgefixtures.sources.named import NAMED
-from judgefixtures.sources.sample import accounted, describe
+from judgefixtures.sources.known_sources import NAMED
+from judgefixtures.sources.sample import describe_sample, left_out_counts
 from judgefixtures.sources.schemas import read_tables
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -393,7 +393,7 @@ def test_the_largest_ratio_as_documented(copy: Callable[..., Source]) -> None:
     keys = {key: value for key, value in table.items() if key != "source"}
     sample = load_sample(copy(table["source"], [eli5_row(0, 10, 9, 4)], **keys))
     assert [pair.id for pair in sample.pairs] == ["q0-a00-a01"]
-    assert accounted(sample.left_out) == "2 pairs with a ratio of upvotes above 1.5"
+    assert left_out_counts(sample.left_out) == "2 pairs with a ratio of upvotes above 1.5"
 
 
 def test_shp(copy: Callable[..., Source]) -> None:
@@ -1099,18 +1099,22 @@ def test_pairs_that_share_a_question_are_shown(tmp_path: Path) -> None:
     table = [{**OWN, "id": i, "question": f"q{i // 2}"} for i in range(4)]
     source = mapped(tmp_path, table)
     sample = load_sample(source)
-    lines = describe("mine", sample.pairs, sample, source, 0, available=4)
+    lines = describe_sample("mine", sample.pairs, sample, source, 0, available=4)
     assert any("4 pairs share a question with another one" in line for line in lines)
     one = load_sample(mapped(tmp_path, table, one_per_question=True))
     assert len(one.pairs) == 2
-    assert not any("share a question" in line for line in describe("mine", one.pairs, one, source, 0, available=2))
+    assert not any(
+        "share a question" in line for line in describe_sample("mine", one.pairs, one, source, 0, available=2)
+    )
 
 
 def test_many_categories_are_no_wall_of_text() -> None:
     """The preflight lists twenty categories with their counts, and says how many more there are."""
     pairs = tuple(Pair(f"p{n}", f"Why {n}?", "This.", "That.", category=f"c{n:02}") for n in range(80))
     (line,) = [
-        each for each in describe("mine", pairs, Sample(pairs), Source("mine"), 0, available=80) if "categories" in each
+        each
+        for each in describe_sample("mine", pairs, Sample(pairs), Source("mine"), 0, available=80)
+        if "categories" in each
     ]
     assert line.endswith("c18 1, c19 1, and 60 more")
 
@@ -1230,7 +1234,7 @@ def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_network(environment: dict[str, str], problem: str, tmp_path: Path) -> None:
     """Offline by wish or by accident: soon one message with what is missing and the two ways to get it."""
     code = (
-        "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.words.errors import JudgeFixturesError\n"
+        "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.util.errors import JudgeFixturesError\n"
         "try: load_sample(Source('eli5'))\nexcept JudgeFixturesError as error: print(error)"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
@@ -1444,7 +1448,7 @@ def test_a_damaged_sample_is_told(project: Project) -> None:
     """A sample that does not fit its pairs is an error that says how to go on, never another sample."""
     folder = project.path / "cassettes" / "simulated" / "bench"
     folder.mkdir(parents=True)
-    (folder / "pairs.jsonl").write_text(json.dumps(as_row(Pair("a", "q", "1", "2"))) + "\n")
+    (folder / "pairs.jsonl").write_text(json.dumps(pair_to_row(Pair("a", "q", "1", "2"))) + "\n")
     for content in (
         "{",
         "[]",

@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 from support.project import Project
 
-from judgefixtures.checks.look_by_look import LOOKS as SECTION
-from judgefixtures.checks.look_by_look import LookRow, beyond_looks
-from judgefixtures.checks.sections import View
+from judgefixtures.checks.gate_looks import LOOKS as SECTION
+from judgefixtures.checks.gate_looks import note_pairs_after_last_look
+from judgefixtures.checks.sections import DisplayOptions
+from judgefixtures.models.check_rows import GateLookRow
+from judgefixtures.models.record import as_json
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.words.records import as_json
 
 pytest_plugins = ["pytester"]
 LOOKS = "looks = [25, 50, 100]"
@@ -83,11 +84,11 @@ def test_more_pairs_than_the_last_look_are_told(project: Project) -> None:
 
 def test_a_run_beyond_its_looks_says_so() -> None:
     """The line of a run tells which dataset had more pairs than the last look, once for all of its contrasts."""
-    row = LookRow(judge="j", dataset="mine", contrast="a-b", look=100, pairs=100, planned=(25, 50), arms=("x", "y"))
+    row = GateLookRow(judge="j", dataset="mine", contrast="a-b", look=100, pairs=100, planned=(25, 50), arms=("x", "y"))
     rows = [replace(row, contrast=name, calls=200, calls_of_all=200, status="PASS") for name in ("a-b", "a-c")]
     within = replace(rows[0], dataset="other", look=25, pairs=50, calls=50, calls_of_all=100)
-    told = SECTION.shown({"looks": as_json([*rows, within])}, View())
-    assert told[1:] == [beyond_looks("mine", 100, 50)]
+    told = SECTION.shown({"looks": as_json([*rows, within])}, DisplayOptions())
+    assert told[1:] == [note_pairs_after_last_look("mine", 100, 50)]
 
 
 def test_without_looks_nothing_is_expected(project: Project) -> None:

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.numbers.admission import OFFLINE
-from judgefixtures.reading import lexicon, stance
-from judgefixtures.reading.stance import instances, sentences
+from judgefixtures.parsing import acknowledgment_classifier, lexicon
+from judgefixtures.parsing.acknowledgment_classifier import cue_references, split_sentences
+from judgefixtures.statistics.detector_correction import OFFLINE
 
 ROOT = Path(__file__).parents[2]
 TERMS = sorted((ROOT / "judgefixtures" / "data" / "terms").glob("*.toml"))
@@ -59,7 +59,7 @@ measuring = load("measure_stance")
 )
 def test_a_text_is_sentences_of_words(text: str, words: list[list[str]]) -> None:
     """Responses have one name, negations are words, fractions are no responses, and markup is none."""
-    found = sentences(text)
+    found = split_sentences(text)
     assert found[: len(words)] == words or [each[: len(words[0])] for each in found][:1] == words
 
 
@@ -81,13 +81,13 @@ def term_cases() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("file", [file.name.split(".")[0] for file in TERMS])
 def test_every_term_is_found_in_a_text_and_nothing_where_there_is_none(file: str) -> None:
     """A term that the reading cuts up would never match: each has its class, alone and in a sentence."""
-    family = lexicon.common() if file == "common" else lexicon.of_family(file)
+    family = lexicon.common_terms() if file == "common" else lexicon.family_terms(file)
     for name, group, term in term_cases():
         if name != file:
             continue
         kind = group.upper() if file == "common" else group if group.isupper() else lexicon.VALUE + group
         for text in (term, f"zzz {term} zzz"):
-            (words,) = sentences(text.replace("*", ""))
+            (words,) = split_sentences(text.replace("*", ""))
             marks = family.classes(words)
             assert sum(kind in mark for mark in marks) >= len(term.split()), (group, term, words)
         assert not any(family.classes(["zzz", "xqx"]))
@@ -108,7 +108,7 @@ EXPERT = ("expert", "llm")
 
 def features(text: str, selected: int | None = 1, cues: tuple[str, str] = EXPERT) -> set[str]:
     """Return the features of a text's sentences."""
-    found = instances(text, lexicon.of_family(lexicon.families_of(*cues)[0]), "x", cues, selected)
+    found = cue_references(text, lexicon.family_terms(lexicon.families_of(*cues)[0]), "x", cues, selected)
     return {feature for each in found for feature in each.own | each.shared}
 
 
@@ -172,8 +172,8 @@ def test_old_is_a_date_or_an_age() -> None:
         ("recency", "age"),
     ]
     reason = "Response 1 is better because it was written in the fifties."
-    assert stance.stance(reason, ("old", "new"), 1).answer == "cited"
-    assert stance.stance(reason, ("old", "young"), 1).answer != "cited"
+    assert acknowledgment_classifier.classify_reason(reason, ("old", "new"), 1).answer == "cited"
+    assert acknowledgment_classifier.classify_reason(reason, ("old", "young"), 1).answer != "cited"
 
 
 FRAGMENTS = st.sampled_from(
@@ -234,24 +234,24 @@ def test_any_text_has_a_stance(
     text: str, cue_1: str, cue_2: str, selected: Any, said: tuple[str, str], terms: Any
 ) -> None:
     """Whatever the text, labels, sentences, terms: an answer, and probabilities that add up to 1; nothing is raised."""
-    found = stance.stance(text, (cue_1, cue_2), selected, said, terms)
+    found = acknowledgment_classifier.classify_reason(text, (cue_1, cue_2), selected, said, terms)
     assert found.answer in ("cited", "mentioned", "absent")
     assert found.cited + found.mentioned + found.absent == pytest.approx(1)
     assert min(found.cited, found.mentioned, found.absent) >= -1e-9
     assert (found.sentence == "") == (found.answer == "absent")
-    assert found == stance.stance(text, (cue_1, cue_2), selected, said, terms)
+    assert found == acknowledgment_classifier.classify_reason(text, (cue_1, cue_2), selected, said, terms)
 
 
 @settings(deadline=None, max_examples=50)
 @given(text=TEXTS, times=st.integers(1, 40))
 def test_work_grows_with_the_text_and_no_faster(text: str, times: int) -> None:
     """What is looked at of a word is bounded, so time is linear: features of sentences, with their repetitions."""
-    words = sum(map(len, sentences(f"{text} " * times)))
+    words = sum(map(len, split_sentences(f"{text} " * times)))
     found = [
-        stance._read_sentence(each, lexicon.of_family("provenance"), EXPERT, 1)
-        for each in sentences(f"{text} " * times)
+        acknowledgment_classifier._read_sentence(each, lexicon.family_terms("provenance"), EXPERT, 1)
+        for each in split_sentences(f"{text} " * times)
     ]
-    work = sum(len(list(stance._of_sentence(at, found, "x"))) for at in range(len(found)))
+    work = sum(len(list(acknowledgment_classifier._of_sentence(at, found, "x"))) for at in range(len(found)))
     assert work <= 400 * words + 10
 
 
@@ -290,7 +290,7 @@ def test_a_word_of_a_million_letters_is_looked_up_a_few_times() -> None:
 )
 def test_a_slip_of_the_hand_is_the_word_that_was_meant(word: str, family: str, label: str | None) -> None:
     """A letter too few, one twice, or two swapped; another letter is another word."""
-    (marks,) = lexicon.of_family(family).classes([word])
+    (marks,) = lexicon.family_terms(family).classes([word])
     assert marks == ((lexicon.VALUE + label,) if label else ())
 
 
@@ -298,15 +298,20 @@ def test_both_cues_may_be_equal() -> None:
     """Also of a user's own family: there its sentence's words are not what tells two labels apart."""
     reason = "Response 1 is better because it comes from our product."
     said = ("Response 1 comes from our product.", "Response 2 comes from our product.")
-    assert stance.stance(reason, ("ours", "ours"), 1, said).answer == "cited"
-    assert stance.stance("Better because an expert wrote it.", ("expert", "expert"), 1).answer == "cited"
+    assert acknowledgment_classifier.classify_reason(reason, ("ours", "ours"), 1, said).answer == "cited"
+    assert (
+        acknowledgment_classifier.classify_reason("Better because an expert wrote it.", ("expert", "expert"), 1).answer
+        == "cited"
+    )
 
 
 def test_terms_stand_beside_the_words_of_a_built_in_label() -> None:
     """Whoever names further words keeps those that are known."""
     terms = (("guru",), ())
     for word in ("guru", "specialist"):
-        found = stance.stance(f"Better because a {word} wrote it.", ("expert", "human"), 1, terms=terms)
+        found = acknowledgment_classifier.classify_reason(
+            f"Better because a {word} wrote it.", ("expert", "human"), 1, terms=terms
+        )
         assert found.answer == "cited"
         assert word in found.span
 
@@ -314,10 +319,21 @@ def test_terms_stand_beside_the_words_of_a_built_in_label() -> None:
 def test_a_family_is_what_its_sentences_say() -> None:
     """Labels of a built-in name whose sentences say something else are a family of one's own."""
     french = ("La réponse 1 est d'un homme.", "La réponse 2 est d'une femme.")
-    assert stance.lexicon_of(("male", "female"), french, stance.NO_TERMS)[1] == stance.OWN
+    assert (
+        acknowledgment_classifier.lexicon_for_labels(("male", "female"), french, acknowledgment_classifier.NO_TERMS)[1]
+        == acknowledgment_classifier.OWN
+    )
     english = ("Response 1 was written by a man.", "Response 2 was written by a woman.")
-    assert stance.lexicon_of(("male", "female"), english, stance.NO_TERMS)[1] == "gender"
-    assert stance.lexicon_of(("old", "old"), ("By an old author (aged 78).",) * 2, stance.NO_TERMS)[1] == "age"
+    assert (
+        acknowledgment_classifier.lexicon_for_labels(("male", "female"), english, acknowledgment_classifier.NO_TERMS)[1]
+        == "gender"
+    )
+    assert (
+        acknowledgment_classifier.lexicon_for_labels(
+            ("old", "old"), ("By an old author (aged 78).",) * 2, acknowledgment_classifier.NO_TERMS
+        )[1]
+        == "age"
+    )
 
 
 # --- the answers ----------------------------------------------------------------------------------------------
@@ -325,13 +341,15 @@ def test_a_family_is_what_its_sentences_say() -> None:
 
 def test_an_answer_is_explained() -> None:
     """The sentence that decided it, the words in it that speak of a cue, and what weighed most, in words."""
-    found = stance.stance("It is clear. I trust it more because an expert wrote it. So 1.", EXPERT, 1)
+    found = acknowledgment_classifier.classify_reason(
+        "It is clear. I trust it more because an expert wrote it. So 1.", EXPERT, 1
+    )
     assert found.answer == "cited"
     assert "expert" in found.span
     assert found.sentence == "i trust it more because an expert wrote it"
     assert len(found.features) == 3
     assert found.why
-    assert stance.stance("It is clear.", EXPERT, 1).why == ""
+    assert acknowledgment_classifier.classify_reason("It is clear.", EXPERT, 1).why == ""
 
 
 def test_the_weights_are_small_and_plain() -> None:
@@ -341,7 +359,7 @@ def test_the_weights_are_small_and_plain() -> None:
     names = [line.rsplit(" ", 4)[0] for line in lines[1:]]
     assert lines[0].startswith("# ")
     assert names == sorted(set(names))
-    assert len(stance.weights()) == len(names)
+    assert len(acknowledgment_classifier.feature_weights()) == len(names)
 
 
 def test_the_data_are_as_described() -> None:
@@ -395,8 +413,12 @@ def test_the_correction_knows_the_measured_errors(held_back: list[tuple[Any, str
 
 def test_nothing_is_cited_without_a_word_of_a_cue(held_back: list[tuple[Any, str]]) -> None:
     """A citation shows the words that it is read from, whatever the rest of a reason weighs."""
-    found = [stance.stance(case.reason, case.cues, case.selected) for case, _ in held_back]
-    every = found + [stance.stance(row["reason"], (cue, "")) for row in REAL for cue in ("expert", "old", "female")]
+    found = [acknowledgment_classifier.classify_reason(case.reason, case.cues, case.selected) for case, _ in held_back]
+    every = found + [
+        acknowledgment_classifier.classify_reason(row["reason"], (cue, ""))
+        for row in REAL
+        for cue in ("expert", "old", "female")
+    ]
     assert all(each.span for each in every if each.answer == "cited")
 
 
@@ -414,7 +436,7 @@ def test_nothing_is_cited_without_a_word_of_a_cue(held_back: list[tuple[Any, str
 )
 def test_a_word_that_mostly_speaks_of_something_else_is_no_citation(reason: str, cue: str) -> None:
     """Alone it cites nothing; beside a word of authors or labels it may."""
-    assert stance.stance(reason, (cue, "")).answer == "absent"
+    assert acknowledgment_classifier.classify_reason(reason, (cue, "")).answer == "absent"
 
 
 @pytest.mark.parametrize(
@@ -427,14 +449,20 @@ def test_a_word_that_mostly_speaks_of_something_else_is_no_citation(reason: str,
 )
 def test_beside_authors_it_may_be_one(reason: str, cue: str) -> None:
     """What is weak alone is read as ever where a sentence speaks of whoever wrote it."""
-    assert stance.stance(reason, (cue, ""), 1).answer == "cited"
+    assert acknowledgment_classifier.classify_reason(reason, (cue, ""), 1).answer == "cited"
 
 
 @pytest.mark.parametrize("cue", ["new", "female", "asian", "phd"])
 def test_a_sentence_that_names_another_familys_label_cites_that_one(cue: str) -> None:
     """Where a human author is named and no word of the family stands, words of authors are none of its cue."""
-    assert stance.stance("The response was written by a human author.", (cue, "")).answer != "cited"
-    assert stance.stance("The response was written by a human author.", ("human", "")).answer == "cited"
+    assert (
+        acknowledgment_classifier.classify_reason("The response was written by a human author.", (cue, "")).answer
+        != "cited"
+    )
+    assert (
+        acknowledgment_classifier.classify_reason("The response was written by a human author.", ("human", "")).answer
+        == "cited"
+    )
 
 
 REAL_LABELS = [(family, label) for family, labels in sorted(lexicon.BUILT_IN.items()) for label in sorted(labels)]
@@ -446,7 +474,9 @@ def cited_of(rows: list[dict[str, Any]]) -> dict[str, list[bool]]:
     for row in rows:
         for family, label in REAL_LABELS:
             if row.get("family") != family:
-                found[family].append(stance.stance(row["reason"], (label, "")).answer == "cited")
+                found[family].append(
+                    acknowledgment_classifier.classify_reason(row["reason"], (label, "")).answer == "cited"
+                )
     return found
 
 
@@ -478,15 +508,17 @@ def test_a_real_models_reasons_without_a_cue_are_hardly_taken_for_one() -> None:
 def test_what_retells_a_response_cites_nothing(retold: str, judged: str) -> None:
     """A sentence full of words that no reason has is about the content, unless it speaks of authors or of judging."""
     cues = ("female", "") if "widow" in retold else ("old", "")
-    assert stance.stance(retold, cues).answer != "cited"
-    assert stance.stance(judged, cues).answer == "cited"
+    assert acknowledgment_classifier.classify_reason(retold, cues).answer != "cited"
+    assert acknowledgment_classifier.classify_reason(judged, cues).answer == "cited"
 
 
 @pytest.mark.parametrize("reason", ["It was made by a person.", "A person may be of use here.", "It is of that time."])
 def test_what_a_loop_says_again_says_nothing_more(reason: str) -> None:
     """A sentence that stands there thirty times is read as one."""
     for cue in ("human", "old"):
-        assert stance.stance(f"{reason} " * 30, (cue, "")) == stance.stance(reason, (cue, ""))
+        assert acknowledgment_classifier.classify_reason(
+            f"{reason} " * 30, (cue, "")
+        ) == acknowledgment_classifier.classify_reason(reason, (cue, ""))
 
 
 @pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))
@@ -495,5 +527,8 @@ def test_words_of_the_topic_are_hardly_taken_for_a_cue(family: str) -> None:
     file = ROOT / "tests" / "unit" / "data" / "topic-reasons.jsonl"
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for cues in permutations(sorted(lexicon.BUILT_IN[family]), 2):
-        said = [stance.stance(row["reason"], cues, row["selected_response"]).answer for row in rows]
+        said = [
+            acknowledgment_classifier.classify_reason(row["reason"], cues, row["selected_response"]).answer
+            for row in rows
+        ]
         assert said.count("cited") <= 1

@@ -23,25 +23,25 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from judgefixtures.numbers.proportions import difference
-from judgefixtures.numbers.statistics import (
+from judgefixtures.statistics import (
     Estimate,
     Status,
-    advice,
-    bare,
-    describe,
+    format_estimate,
+    format_share,
+    format_signed,
     gate_non_inferiority,
     gate_shift,
     holm,
+    inconclusive_advice,
     mcnemar_exact,
     mean_interval,
     needed_pairs,
     paired_difference,
     pairs_for_mean,
     proportion,
-    signed,
-    worst,
+    worst_status,
 )
+from judgefixtures.statistics.proportions import difference
 
 no_deadline = settings(deadline=None)
 brief = settings(deadline=None, max_examples=50)
@@ -449,7 +449,9 @@ def test_pairs_are_advised_where_more_would_help(table: tuple[int, int, int], to
     result = gate_shift(*table, tolerance, alpha)
     if result.status is Status.INCONCLUSIVE:
         assert result.needed_pairs == needed_pairs(*table, tolerance, alpha=alpha)
-        assert result.message.endswith(f": INCONCLUSIVE; {advice(result.needed_pairs, table[2], 'tolerance')}")
+        assert result.message.endswith(
+            f": INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, table[2], 'tolerance')}"
+        )
     else:
         assert result.needed_pairs is None
         assert result.message.endswith(f": {result.status}")
@@ -766,7 +768,7 @@ def test_pairs_for_non_inferiority() -> None:
         result = gate_non_inferiority(candidate, baseline, n, margin)
         assert result.status is Status.INCONCLUSIVE
         assert result.needed_pairs == int(size[power >= 0.8][0])
-        assert result.message.endswith(f"INCONCLUSIVE; {advice(result.needed_pairs, n, 'margin')}")
+        assert result.message.endswith(f"INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, n, 'margin')}")
     beyond = gate_non_inferiority(5, 12, 100, 0.05)
     assert (beyond.status, beyond.needed_pairs) == (Status.INCONCLUSIVE, None)
     assert gate_non_inferiority(30, 0, 100, 0.05).needed_pairs is None
@@ -846,14 +848,14 @@ def test_messages(message: Callable[[], str], expected: str) -> None:
 )
 def test_advice(needed: int | None, said: str) -> None:
     """Advice never names a number of pairs that is there already as one that would settle it."""
-    assert advice(needed, 100, "margin") == said
+    assert inconclusive_advice(needed, 100, "margin") == said
 
 
 @pytest.mark.parametrize(("n", "most"), [(20, 400), (99, 1980)])
 def test_few_pairs_are_not_told_that_no_number_would_do(n: int, most: int) -> None:
     """Up to 20 times the pairs were looked at: where that is a realistic number it is named."""
     said = f"the estimate is very near to the tolerance: more than {most} pairs would be needed to settle it"
-    assert advice(None, n, "tolerance") == said
+    assert inconclusive_advice(None, n, "tolerance") == said
     assert gate_shift(2, 0, 20, 0.10).message.endswith("more than 400 pairs would be needed to settle it")
 
 
@@ -873,7 +875,7 @@ def test_few_pairs_are_not_told_that_no_number_would_do(n: int, most: int) -> No
 )
 def test_signed(value: float, text: str) -> None:
     """A difference has its sign and two to three decimals; nothing is neither plus nor minus."""
-    assert signed(value) == text
+    assert format_signed(value) == text
 
 
 @pytest.mark.parametrize(
@@ -896,13 +898,13 @@ def test_signed(value: float, text: str) -> None:
 )
 def test_bare(value: float, decimals: int, text: str) -> None:
     """A proportion has no leading zero and at least so many decimals."""
-    assert bare(value, decimals) == text
+    assert format_share(value, decimals) == text
 
 
 @pytest.mark.parametrize(("confidence", "level"), [(0.90, "90%"), (1 - 2 * 0.05, "90%"), (0.975, "97.5%")])
 def test_describe(confidence: float, level: str) -> None:
     """An estimate of a difference is read as value, level, interval."""
-    assert describe(Estimate(-0.055, -0.25, 0.1, confidence, 9)) == f"-0.055, {level} CI [-.250, .100]"
+    assert format_estimate(Estimate(-0.055, -0.25, 0.1, confidence, 9)) == f"-0.055, {level} CI [-.250, .100]"
 
 
 @pytest.mark.parametrize(
@@ -910,8 +912,12 @@ def test_describe(confidence: float, level: str) -> None:
 )
 def test_worst(milder: str, severer: str) -> None:
     """The worse of two statuses is the same in either order, and alone each is its own worst."""
-    assert worst(Status(milder), Status(severer)) is worst(Status(severer), Status(milder)) is Status(severer)
-    assert worst(Status(milder)) is Status(milder)
+    assert (
+        worst_status(Status(milder), Status(severer))
+        is worst_status(Status(severer), Status(milder))
+        is Status(severer)
+    )
+    assert worst_status(Status(milder)) is Status(milder)
 
 
 # --- what is refused ----------------------------------------------------------------------------------------

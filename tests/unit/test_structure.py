@@ -1,12 +1,12 @@
-"""The rooms of the package: which may import which, what is imported when, and that every example runs."""
+"""The packages: which may import which, what is imported when, and that every example runs."""
 
 import ast
 import doctest
 import importlib
 import math
-import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -14,37 +14,29 @@ from startup import NEEDLESS, replay
 
 PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
-# Along the flow of data: a room imports from rooms that stand before it, never from one behind.
-FLOW = [
-    "words",
-    "numbers",
-    "material",
-    "sources",
-    "reading",
-    "cassettes",
-    "providers",
-    "config",
-    "asking",
-    "batches",
-    "imports",
-    "findings",
-    "measures",
-    "swap",
-    "checks",
-    "runs",
-    "page",
-    "report",
-    "preflight",
-    "plugin",
-    "labelling",
-    "starter",
-    "paper",
-    "canary",
-    "__main__",
-]
-# Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
-# nothing else.
-SIMULATOR_KNOWS = {"material", "sources", "simulator"}
+# A package imports only from layers above its own in this list.
+LAYERS = (
+    {"util", "statistics"},
+    {"models"},
+    {"prompts", "parsing", "sources"},
+    {"cassettes", "simulator"},
+    {"providers"},
+    {"config"},
+    {"client", "swap"},
+    {"judges", "batches"},
+    {"importers", "metrics"},
+    {"checks"},
+    {"run", "report"},
+    {"canary", "labeling", "paper", "__init__"},
+    {"plugin", "cli"},
+    {"__main__"},
+)
+LAYER_OF = {package: number for number, layer in enumerate(LAYERS) for package in layer}
+MOST_PACKAGES = 26
+# Past participles that say nothing of what a value is. The limit may only go down.
+VAGUE, MOST_VAGUE = {"found", "said", "told", "shown", "asked"}, 500
+# The simulator plays the other side of the wire: it knows the pairs, the cues and published numbers, nothing else.
+SIMULATOR_KNOWS = {"models", "prompts", "sources"}
 HEAVY = [
     "openai",
     "google.genai",
@@ -62,7 +54,7 @@ HEAVY = [
 ]
 
 
-def room_of(path):
+def package_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -70,33 +62,63 @@ def name_of(path):
     return ".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-def short_name(path):
-    return re.sub("(e?s|e?d|er|ing|ment|ness)$", "", path.stem)
-
-
 def imports_of(path):
+    """Yield the full name of every module that a file imports from the package."""
+    folder = ("judgefixtures", *path.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(path.read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        yield from (name.split(".")[1] for name in names if name.startswith("judgefixtures."))
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = folder[: len(folder) + 1 - node.level] if node.level else ()
+            module = ".".join((*base, *filter(None, [node.module])))
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def packages_imported(path):
+    """Return the packages of ours that a file imports from; a name of `judgefixtures` itself is of `__init__`."""
+    parts = (name.split(".") for name in imports_of(path))
+    names = {each[1] for each in parts if each[0] == "judgefixtures" and len(each) > 1}
+    return {name if name in LAYER_OF else "__init__" for name in names}
+
+
+def identifiers(path):
+    with path.open("rb") as file:
+        return [token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME]
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-# A public path of old (docs/contract.md): it hands on the names of one module, and is no room.
-FACES = [path for path in FILES if path.parent == PACKAGE and "the public path of" in path.read_text()[:200]]
 LONGEST = {ast.ClassDef: 300, ast.FunctionDef: 60, ast.AsyncFunctionDef: 60}  # lines
-SIMULATED_BATCHES = PACKAGE / "simulator" / "batches.py"  # a path that docs/contract.md promises
+
+
+def test_every_package_has_a_layer():
+    """There are at most 26 packages, and each is in one layer."""
+    packages = {package_of(path) for path in PACKAGE.rglob("*.py")}
+    assert packages == {*LAYER_OF}
+    assert len(packages) <= MOST_PACKAGES
+    assert sum(map(len, LAYERS)) == len(LAYER_OF)
+
+
+def test_imports_are_seen(tmp_path, monkeypatch):
+    """The rule of the layers sees absolute and relative imports, at the top of a file and in a function."""
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    (tmp_path / "report" / "html").mkdir(parents=True)
+    file = tmp_path / "report" / "html" / "views.py"
+    file.write_text(
+        "import judgefixtures.util.texts\nfrom judgefixtures import __version__, swap\nfrom . import labels\n"
+        "from ..sections import one\nfrom ...metrics import two\n\n\n"
+        "def late():\n    from judgefixtures.models.pairs import Pair\n"
+    )
+    assert packages_imported(file) == {"util", "__init__", "swap", "report", "metrics", "models"}
 
 
 def test_imports_point_one_way():
-    """A module imports only from rooms that come before its own in the flow, and none from a public path of old."""
+    """A module imports only from its own package and from packages of lower layers."""
     wrong = [
         f"{path.relative_to(PACKAGE)} imports {other}"
         for path in FILES
-        if path not in FACES
-        for room in [room_of(path)]
-        for other in {*imports_of(path)} - (SIMULATOR_KNOWS if room == "simulator" else {*FLOW[: FLOW.index(room) + 1]})
+        for package in [package_of(path)]
+        for other in packages_imported(path) - {package}
+        if LAYER_OF[other] >= LAYER_OF[package] or (package == "simulator" and other not in SIMULATOR_KNOWS)
     ]
     assert wrong == []
 
@@ -116,29 +138,32 @@ def test_nothing_is_too_long_to_be_read():
     assert long == []
 
 
-def test_no_two_rooms_have_one_name():
-    """No two files or folders have one name, or names that differ by an ending; public paths of old aside.
+def test_no_two_classes_have_one_name():
+    """A class name stands for one class in the whole package."""
+    places = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
-    The main file of a folder may have the folder's name.
-    """
-    names = {}
-    for path in sorted({*FILES, *(path.parent for path in FILES)} - {*FACES, PACKAGE}):
-        stem = short_name(path)
-        if stem not in ("__init__", "__main__", short_name(path.parent)) and path != SIMULATED_BATCHES:
-            names.setdefault(stem, []).append(str(path.relative_to(PACKAGE)))
-    assert [paths for paths in names.values() if len(paths) > 1] == []
+
+def test_vague_names_do_not_come_back():
+    """Names such as `found` and `said` stay few: a name says what its value is."""
+    count = sum(name in VAGUE for path in PACKAGE.rglob("*.py") for name in identifiers(path))
+    assert count <= MOST_VAGUE
 
 
 def test_only_the_plugin_sees_pytest():
     """No other module imports pytest, so that all of them can be used from a notebook."""
-    seeing = {room_of(path) for path in FILES if "import pytest" in path.read_text()}
+    seeing = {package_of(path) for path in FILES if "import pytest" in path.read_text()}
     assert seeing == {"plugin"}
 
 
 @pytest.mark.whole
 def test_start_up_imports_nothing_heavy():
     """Importing the plugin and the public modules imports no SDK, no vcrpy, no scipy and no pydantic."""
-    light = ("plugin", "statistics", "verdicts", "acknowledgment", "sources", "material.cues", "material.contrasts")
+    light = ("plugin", "statistics", "verdicts", "acknowledgment", "sources", "models.cues", "models.contrasts")
     code = (
         f"import sys, {', '.join(f'judgefixtures.{name}' for name in light)}; "
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
@@ -151,7 +176,7 @@ def test_start_up_imports_nothing_heavy():
 def test_a_judge_is_made_without_its_sdk():
     """load_judge imports no SDK and opens nothing; that happens with the first question."""
     code = (
-        "import sys; from judgefixtures.asking.judges import load_judge; "
+        "import sys; from judgefixtures.judges import load_judge; "
         "[load_judge({'provider': name, 'model': 'm'}) for name in ('openai', 'google', 'anthropic')]; "
         "cloud = {'endpoint': 'https://a.openai.azure.com', 'api_version': 'v'}; "
         "load_judge({'provider': 'azure', 'model': 'm', 'connection': cloud}); "
@@ -174,6 +199,5 @@ def test_a_replay_imports_what_it_needs():
 
 def test_examples_run():
     """Every example in a docstring gives what it says."""
-    names = [".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in FILES]
-    names = [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+    names = [name for name in map(name_of, FILES) if not name.endswith("__main__")]
     assert [name for name in names if doctest.testmod(importlib.import_module(name)).failed] == []

@@ -19,20 +19,21 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.asking.judges import Reply, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.protocol import Answers, Case
+from judgefixtures.checks.base import Answers, CheckInput
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.checks.swap_descriptive import agreement, compare_silent
 from judgefixtures.config import Config, SwapTable, build_config
-from judgefixtures.findings import Finding, Row
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.numbers.kappa import kappa_of
-from judgefixtures.numbers.statistics import Status, bare, paired_difference
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.swap import SwapAccuracy, SwapCell, guards
-from judgefixtures.swap.display import agreement, compare_silent
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
+from judgefixtures.models.findings import Finding, Row
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.record import rows_as_json
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status, format_share, paired_difference
+from judgefixtures.statistics.kappa import kappa_of
+from judgefixtures.swap import SwapAccuracy, SwapContrast, guards
 
 CONTRAST = contrasts("recency")[0]
 ALPHA = 0.05
@@ -52,7 +53,7 @@ def judgment(
 ) -> Judgment:
     """Return a judgment of pair `number`; without a choice it is a refusal."""
     verdict = Verdict(choice, reason) if choice else Verdict(None, "", "refusal")
-    return Judgment(Pair(f"p{number}", f"{number}?", "A", "B", gold), condition, Reply(verdict))
+    return Judgment(Pair(f"p{number}", f"{number}?", "A", "B", gold), condition, JudgeReply(verdict))
 
 
 def arms(choices: Sequence[tuple[Choice, Choice]], reason: str = "It is clear.") -> tuple[list[Judgment], ...]:
@@ -81,8 +82,10 @@ def item(
 ) -> Finding:
     """Return the finding of one item of a swap: of a contrast, or (None) of accuracy."""
     new, old = (load_judge(config.judges[name], name) for name in ("new", "old"))
-    case = Case(new, "qa", tuple(each.pair for each in candidate[0]), config, old)
-    return SwapCheck(contrast, cells).find(case, *(Answers(tuple(map(tuple, both))) for both in (candidate, baseline)))
+    case = CheckInput(new, "qa", tuple(each.pair for each in candidate[0]), config, old)
+    return SwapCheck(contrast, cells).evaluate(
+        case, *(Answers(tuple(map(tuple, both))) for both in (candidate, baseline))
+    )
 
 
 def rows_of(finding: Finding) -> dict[str, Row]:
@@ -149,7 +152,7 @@ def test_an_item_finds_what_guards_its_cell(cells: int) -> None:
     """The rows that are decided on are those of `guards`, at the margin that is planned for so many contrasts."""
     candidate, baseline = [FOLLOWS_NEW] * 14 + FINE[14:], [FOLLOWS_OLD] * 2 + FINE[2:]
     ids, nothing = [f"p{number}" for number in range(100)], [False] * 100
-    cell = SwapCell("recency", CONTRAST.id, "qa", ids, candidate, baseline, nothing, nothing)
+    cell = SwapContrast("recency", CONTRAST.id, "qa", ids, candidate, baseline, nothing, nothing)
     components, lacking = guards(cell, cells, SwapTable(), alpha=ALPHA)
     assert lacking == ()
     rows = [row for row in compared(candidate, baseline, cells=cells).values() if row["margin"] is not None]
@@ -256,7 +259,7 @@ def test_a_silent_shift_rate_is_shown_as_a_rate(ours: list[Any], theirs: list[An
     pairs = list(zip(*silent, strict=True))
     rate = paired_difference(pairs.count((True, False)), pairs.count((False, True)), n, 0.9)
     assert found.estimate == rate
-    assert f"CI [{bare(rate.low, 3)}, {bare(rate.high, 3)}]" in found.message
+    assert f"CI [{format_share(rate.low, 3)}, {format_share(rate.high, 3)}]" in found.message
 
 
 def test_margins_and_level_are_those_of_the_configuration() -> None:
@@ -330,7 +333,7 @@ def test_a_pass_bears_what_the_candidates_invalid_pairs_may_hide(candidate: int,
     found = compared(spoilt, other)  # type: ignore[arg-type]
     assert [found[name]["status"] for name in ("abs-vsr", "unadmitted-shift")] == [status, status]
     excess = max(0, candidate - baseline)
-    said = f"{bare(excess / 100)} of it taken by verdicts that are invalid of the candidate alone"
+    said = f"{format_share(excess / 100)} of it taken by verdicts that are invalid of the candidate alone"
     assert (said in found["abs-vsr"]["message"]) == (excess > 0)
 
 

@@ -15,25 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.asking.judges import Reply, load_judge
-from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.protocol import Answers, Case
+from judgefixtures.checks.base import Answers, CheckInput
+from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import SwapTable, build_config
-from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.material.pairs import Example
-from judgefixtures.numbers.statistics import Status, gate_non_inferiority, gate_shift
-from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.swap import (
-    Component,
-    SwapAccuracy,
-    SwapCell,
-    SwapDecision,
-    SwapStatus,
-    decide_looks,
-    decide_swap,
-    guards,
-)
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.contrasts import NO_CUE
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import Status, gate_non_inferiority, gate_shift
+from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, SwapDecision, decide_looks, decide_swap, guards
 
 SWAP = SwapTable()
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
@@ -73,13 +66,17 @@ def judges(
     return [*block("pass", half, positives), *block("fail", half, negatives), *block(None, more, unlabelled)]
 
 
-def quiet(n: int = 400, dataset: str = "qa") -> SwapCell:
+def quiet(n: int = 400, dataset: str = "qa") -> SwapContrast:
     """Return a contrast that moves nothing."""
     same, nothing = [(1, 1)] * n, [False] * n
-    return SwapCell("recency", "recency-new-old", dataset, [f"e{i}" for i in range(n)], same, same, nothing, nothing)
+    return SwapContrast(
+        "recency", "recency-new-old", dataset, [f"e{i}" for i in range(n)], same, same, nothing, nothing
+    )
 
 
-def decide(*rows: Sequence[Row], cells: Sequence[SwapCell] = (), swap: SwapTable = SWAP, **more: Any) -> SwapDecision:
+def decide(
+    *rows: Sequence[Row], cells: Sequence[SwapContrast] = (), swap: SwapTable = SWAP, **more: Any
+) -> SwapDecision:
     """Return the decision on these datasets."""
     return decide_swap(cells, [graded(each, f"d{at}") for at, each in enumerate(rows)], swap, **more)
 
@@ -312,7 +309,7 @@ def answers(rows: Sequence[Row]) -> Answers:
     every = []
     for at, (label, passed, _) in enumerate(rows):
         verdict = Verdict(None, "", "not-a-choice") if passed is None else Verdict(1 if passed else 2, "So.")
-        every.append(Judgment(Example(f"e{at}", f"{at}?", "So.", label=label), NO_CUE, Reply(verdict)))  # type: ignore[arg-type]
+        every.append(Judgment(Example(f"e{at}", f"{at}?", "So.", label=label), NO_CUE, JudgeReply(verdict)))  # type: ignore[arg-type]
     return Answers((tuple(every),))
 
 
@@ -321,8 +318,10 @@ def part_of(ours: Answers, theirs: Answers) -> dict[str, Any]:
     tables = {n: {"provider": "openai", "model": "m", "mode": "binary"} for n in ("new", "old")}
     config = build_config({"judges": tables})
     new, old = (load_judge(config.judges[name], name) for name in ("new", "old"))
-    case = Case(new, "qa", tuple(each.pair for each in ours.arms[0]), config, old)
-    (part,) = (each.part for each in SwapCheck(None, 1, graded=True).find(case, ours, theirs).evidence["swap_parts"])
+    case = CheckInput(new, "qa", tuple(each.pair for each in ours.arms[0]), config, old)
+    (part,) = (
+        each.part for each in SwapCheck(None, 1, graded=True).evaluate(case, ours, theirs).evidence["swap_parts"]
+    )
     assert part is not None
     return dict(part)
 

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -20,11 +21,11 @@ from scipy.stats import binomtest
 from support.forked import LEAN, gate_here
 from support.project import REPOSITORY, Project, Ran
 
-from judgefixtures.numbers.statistics import bare
-from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.report.exit_code import NOT_MEASURED
 from judgefixtures.simulator.behaviour import PUBLISHED
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics import format_share
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
@@ -111,7 +112,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
             if not (folder / "code").exists():
-                done = gate_here(*COMMANDS[name], "--judge-report", folder)
+                done = gate_here("-v", *COMMANDS[name], "--judge-report", folder)
                 (folder / "said").write_text(done.stdout + done.stderr)
                 (folder / "code").write_text(str(done.returncode))
         return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder)
@@ -282,7 +283,9 @@ def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     decision = run.report["decision"]
     open_ones = [each["message"] for each in decision["components"] if each["status"] == "INCONCLUSIVE"]
     assert open_ones
-    assert set(reasons[:-3]) == set(open_ones)
+    left_out = [each for each in reasons if "--judge-pairs" in each]
+    assert len(left_out) == 4  # one for each dataset
+    assert set(reasons[:-3]) == {*open_ones, *left_out}
     equal, seen, price = reasons[-3:]
     needed = decision["needed_pairs"]
     assert needed >= 75
@@ -508,8 +511,8 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
     """Where a judge answers nonsense too often, the contrast was not compared and its swap is not approved."""
     project, proper = recording(40), server.answer
 
-    def answer(model: str, prompt: str) -> str:
-        said = proper(model, prompt)
+    def answer(model: str, prompt: str, schema: Any = None) -> str:
+        said = proper(model, prompt, schema)
         return "Both are fine." if re.search(r"case 1?[0-5]\?", prompt) and model == "simulated-faithful" else said
 
     server.answer = answer  # type: ignore[method-assign]
@@ -598,7 +601,7 @@ def test_min_accuracy_is_gated(clear: Project, least: float, status: str) -> Non
     exact = binomtest(row["correct"], row["n"]).proportion_ci(0.9, "exact")
     assert status == ("PASS" if exact.low > least else "FAIL" if exact.high < least else "INCONCLUSIVE")
     assert run.ret == (0 if status == "PASS" else 1)
-    said = rf"^{status}: \S+ is right on 91 of 100 pairs of .* \(\.91, more than {bare(least)} asked; 90% CI"
+    said = rf"^{status}: \S+ is right on 91 of 100 pairs of .* \(\.91, more than {format_share(least)} asked; 90% CI"
     assert re.search(said, run.said, re.MULTILINE)
     if status != "PASS":
         assert re.search(rf"accuracy 91/100 = \.91, 90% CI \[.*\], min_accuracy \.\d\d: {status}", run.said)
@@ -688,7 +691,7 @@ def test_a_judge_that_disagrees_with_itself_is_told_first(
     """Where more verdicts change on asking again than a gate tolerates, that is the first thing said."""
     project, asked = recording(20), Counter[str]()
 
-    def answer(model: str, prompt: str) -> str:  # noqa: ARG001 (the server's signature)
+    def answer(model: str, prompt: str, schema: object = None) -> str:  # noqa: ARG001 (the server's signature)
         asked[prompt] += 1
         choice = 1 + (zlib.crc32(prompt.encode()) + asked[prompt]) % 2
         return json.dumps({"selected_response": choice, "reason": "It is the better one."})

@@ -7,14 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from judgefixtures.statistics import (
-    Status,
-    TakeoverMargins,
-    gate_non_inferiority,
-    gate_shift,
-    takeover_chance,
-    takeover_labels,
-    takeover_prospect,
+from judgefixtures.statistics.estimate import Status
+from judgefixtures.statistics.gates import gate_non_inferiority, gate_shift
+from judgefixtures.statistics.grader_swap_power import (
+    GraderSwapMargins,
+    grader_swap_chance,
+    grader_swap_labels,
+    grader_swap_prospect,
 )
 
 
@@ -53,7 +52,7 @@ def simulated(half: int, discordance: float, tnr_less: float = 0.0, runs: int = 
 )
 def test_equal_graders_are_approved_as_often_as_is_said(half, discordance, aim):
     """Simulated through the gates, and computed."""
-    found = takeover_chance(half, half, discordance)
+    found = grader_swap_chance(half, half, discordance)
     assert found == pytest.approx(aim, abs=0.05)
     assert found == pytest.approx(simulated(half, discordance), abs=0.07)
 
@@ -68,32 +67,32 @@ def test_a_grader_that_lets_a_quarter_more_through_is_never_approved():
 @pytest.mark.parametrize("discordance", [0.05, 0.12])
 def test_so_many_labels_are_enough(share, discordance):
     """With them equal graders are approved in 80%, with ten fewer they are not."""
-    needed = takeover_labels(share, discordance)
+    needed = grader_swap_labels(share, discordance)
     assert needed is not None
     for labels, enough in ((needed, True), (needed - 10, False)):
         positives = round(labels * share)
-        assert (takeover_chance(positives, labels - positives, discordance) >= 0.8) is enough
+        assert (grader_swap_chance(positives, labels - positives, discordance) >= 0.8) is enough
 
 
 def test_wider_margins_take_fewer_labels():
     """And hardly any number is enough for margins of a point."""
-    assert takeover_labels(0.5, 0.12, TakeoverMargins(accuracy=0.10)) < takeover_labels(0.5, 0.12)
-    assert takeover_labels(0.5, 0.12, TakeoverMargins(accuracy=0.01)) is None
+    assert grader_swap_labels(0.5, 0.12, GraderSwapMargins(accuracy=0.10)) < grader_swap_labels(0.5, 0.12)
+    assert grader_swap_labels(0.5, 0.12, GraderSwapMargins(accuracy=0.01)) is None
 
 
 def test_a_preflight_says_what_a_swap_can_show():
     """That 100 labels hardly decide it, and how many would."""
-    assert takeover_prospect(50, 50) == (
+    assert grader_swap_prospect(50, 50) == (
         "with 100 labels two equal graders are approved in 48% where one alone is right on 5% of them, in 23% on 12%; "
         "about 180 and 340 would do"
     )
-    assert takeover_prospect(300, 300) == (
+    assert grader_swap_prospect(300, 300) == (
         "with 600 labels two equal graders are approved in 100% where one alone is right on 5% of them, in 96% on 12%"
     )
     few = "with {} labels no grader is approved: {} labelled fail, at least 10 are needed"
-    assert takeover_prospect(40, 0) == few.format(40, "no example is")
-    assert takeover_prospect(400, 9) == few.format(409, "only 9 examples are")
-    tight = takeover_prospect(50, 50, TakeoverMargins(accuracy=0.01))
+    assert grader_swap_prospect(40, 0) == few.format(40, "no example is")
+    assert grader_swap_prospect(400, 9) == few.format(409, "only 9 examples are")
+    tight = grader_swap_prospect(50, 50, GraderSwapMargins(accuracy=0.01))
     assert tight.endswith("; hardly any number would do")
 
 
@@ -101,13 +100,13 @@ def test_a_preflight_says_what_a_swap_can_show():
 def test_a_margin_is_a_share(margin):
     """Named by its key."""
     with pytest.raises(ValueError, match=f"{margin}_margin"):
-        TakeoverMargins(**{margin: 1})
+        GraderSwapMargins(**{margin: 1})
 
 
 def test_what_cannot_be_is_an_error():
     """Counts and shares that are none."""
     with pytest.raises(ValueError, match="must be counts"):
-        takeover_chance(-1, 50, 0.05)
+        grader_swap_chance(-1, 50, 0.05)
     with pytest.raises(ValueError, match="discordance"):
-        takeover_chance(50, 50, 0)
-    assert takeover_chance(0, 50, 0.05) == 0
+        grader_swap_chance(50, 50, 0)
+    assert grader_swap_chance(0, 50, 0.05) == 0

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from support.asking import finished
 from support.server import Server, serving
 
-from judgefixtures.asking.costs import most_of
-from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.cassettes.files import differences
+from judgefixtures.cassettes.files import identity_differences
+from judgefixtures.client.costs import maximum_cost
 from judgefixtures.config import load_config
-from judgefixtures.material.contrasts import NO_CUE, contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.material.prompts import Template, load_template
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.models.contrasts import NO_CUE, contrasts
+from judgefixtures.models.pairs import Pair
+from judgefixtures.prompts.templates import Template, load_template
+from judgefixtures.util.errors import JudgeFixturesError
 
 REPOSITORY = Path(__file__).parents[2]
 NEW_OLD = contrasts("recency")[0].x
@@ -257,7 +257,7 @@ def test_the_system_prompt_is_paid_for(tmp_path: Path) -> None:
     path = str(write(tmp_path, "x" * 4000, "system.txt"))
     plain, told = (load_judge({"provider": "openai", "model": "m"} | more) for more in ({}, {"system_prompt": path}))
     prompts = ["Which?"] * 3
-    assert most_of(told.table, prompts).input_tokens - most_of(plain.table, prompts).input_tokens == 3 * 1250
+    assert maximum_cost(told.table, prompts).input_tokens - maximum_cost(plain.table, prompts).input_tokens == 3 * 1250
 
 
 # --- identity ---------------------------------------------------------------------------------------------
@@ -280,12 +280,14 @@ def test_each_key_is_part_of_the_identity(tmp_path: Path) -> None:
     base = load_judge(table(own, cue_after="Sources follow."))
     others = [{"cue_after": "Answer in JSON."}, {"templates": {"Story": str(story)}}, {"system_prompt": str(system)}]
     identities = [load_judge(table(own, cue_after="Sources follow.") | more).identity for more in others]
-    changed = [differences(base.identity, identity) for identity in identities]
+    changed = [identity_differences(base.identity, identity) for identity in identities]
     assert [[line.partition(":")[0] for line in lines] for lines in changed] == [
         ["template.digest"],
         ["template.digest"],
         ["system_prompt"],
     ]
     system.write_text("Be kind.")
-    (line,) = differences(identities[-1], load_judge(table(own, cue_after="Sources follow.") | others[-1]).identity)
+    (line,) = identity_differences(
+        identities[-1], load_judge(table(own, cue_after="Sources follow.") | others[-1]).identity
+    )
     assert line.startswith("system_prompt.digest: ")

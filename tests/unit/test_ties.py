@@ -13,21 +13,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project import Project, in_pyproject
 
-from judgefixtures.asking.judges import Reply, load_judge
-from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, accuracy_row
-from judgefixtures.checks.columns import contrast_row
-from judgefixtures.checks.four_cells import four_cells
-from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.treatment import decide_edit
+from judgefixtures.checks.contrast_gate import decide_contrast
+from judgefixtures.checks.contrast_row import contrast_row
+from judgefixtures.checks.edit import decide_edit
+from judgefixtures.checks.four_cells import measure_four_cells
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
-from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import Measurement, measure, preference, stuck_side
-from judgefixtures.measures.rows import judgment_row
-from judgefixtures.numbers.statistics import (
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.metrics.contrast_metrics import (
+    ContrastMeasurement,
+    constant_side,
+    measure_contrast,
+    position_preference,
+)
+from judgefixtures.metrics.row_builders import judgment_row
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.report.exit_code import NOT_MEASURED
+from judgefixtures.statistics import (
+    ClusterTotals,
     Status,
-    Totals,
     gate_scores,
     gate_shift,
     mcnemar_exact,
@@ -36,9 +45,7 @@ from judgefixtures.numbers.statistics import (
     proportion,
     score_interval,
 )
-from judgefixtures.reading.verdicts import Verdict, parse_verdict
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.swap import SwapAccuracy, SwapCell, decide_swap
+from judgefixtures.swap import SwapAccuracy, SwapContrast, decide_swap
 
 pytest_plugins = ["pytester"]
 
@@ -55,14 +62,14 @@ def judgment(number: int, condition: Condition, choice: int | None, reason: str 
     else:
         verdict = Verdict(None, reason, tie=True) if choice == 0 else Verdict(None, reason, "no-json")
     pair = Pair(f"p{number}", "Q", "A", "B", gold=gold, category="c")
-    return Judgment(pair, condition, Reply(verdict))
+    return Judgment(pair, condition, JudgeReply(verdict))
 
 
-def measured(*rows: tuple[Any, Any], says: str = "") -> Measurement:
+def measured(*rows: tuple[Any, Any], says: str = "") -> ContrastMeasurement:
     """Return the measurement of pairs with these choices in arm x and arm y; what chose 1 in x says why."""
     x = [judgment(number, CONTRAST.x, a, says if a == 1 else "") for number, (a, _) in enumerate(rows)]
     y = [judgment(number, CONTRAST.y, b) for number, (_, b) in enumerate(rows)]
-    return measure(x, y)
+    return measure_contrast(x, y)
 
 
 @quick
@@ -95,7 +102,7 @@ def test_scores_that_are_whole_are_counts(moves: list[int], tolerance: float) ->
     """The interval and the gate of scores by themselves are, of whole ones, those of counts."""
     up, down, n = moves.count(1), moves.count(-1), len(moves)
     assert parted(moves) is None
-    each = Totals(tuple(map(float, moves)), (1,) * n)
+    each = ClusterTotals(tuple(map(float, moves)), (1,) * n)
     counts, scores = paired_difference(up, down, n), paired_difference(up, down, n, totals=each)
     assert (scores.low, scores.high) == pytest.approx((counts.low, counts.high), abs=1e-9)
     assert mcnemar_exact(up, down, each) == pytest.approx(mcnemar_exact(up, down), abs=1e-12)
@@ -117,13 +124,15 @@ def test_halves_need_their_scores() -> None:
 def test_the_same_ties_in_both_arms_pass() -> None:
     """A judge that honestly calls 10% of the pairs a tie, whatever their labels, moves nothing and passes."""
     found = measured(*[(1, 1)] * 45, *[(2, 2)] * 45, *[(0, 0)] * 10)
-    decision = decide(found, GateTable())
+    decision = decide_contrast(found, GateTable())
     assert (decision.status, found.invalid_pairs, found.flips) == (Status.PASS, 0, 0)
     row = contrast_row("j", "d", CONTRAST, found, decision).to_json()
     assert (row["n"], row["ties"], row["n11"], row["n00"], row["vsr"]["value"]) == (100, 20, 50, 50, 0.0)
     assert (
         "ties"
-        not in contrast_row("j", "d", CONTRAST, measured((1, 1)), decide(measured((1, 1)), GateTable())).to_json()
+        not in contrast_row(
+            "j", "d", CONTRAST, measured((1, 1)), decide_contrast(measured((1, 1)), GateTable())
+        ).to_json()
     )
 
 
@@ -134,9 +143,9 @@ def test_a_cue_that_makes_ties_of_verdicts_is_seen() -> None:
     assert silent.vsr is not None
     assert (silent.vsr.value, silent.flips, silent.followed, silent.acknowledged) == (0.3, 60, 60, 0)
     assert (candid.acknowledged, candid.moves[0.5, 0.5]) == (60, 60)
-    assert decide(silent, GateTable()).status is Status.FAIL
-    assert decide(silent, GateTable()).car_status is Status.FAIL
-    assert decide(candid, GateTable()).car_status is Status.PASS
+    assert decide_contrast(silent, GateTable()).status is Status.FAIL
+    assert decide_contrast(silent, GateTable()).car_status is Status.FAIL
+    assert decide_contrast(candid, GateTable()).car_status is Status.PASS
     assert silent.unadmitted_shift is not None
     assert silent.unadmitted_shift.value == 0.3
 
@@ -144,16 +153,19 @@ def test_a_cue_that_makes_ties_of_verdicts_is_seen() -> None:
 def test_ties_alone_leave_no_room_to_move() -> None:
     """A judge that calls nearly everything a tie has shown nothing by not moving."""
     found = measured(*[(0, 0)] * 98, (1, 1), (2, 2))
-    decision = decide(found, GateTable())
+    decision = decide_contrast(found, GateTable())
     assert (found.stuck, decision.status) == (0, Status.INCONCLUSIVE)
     assert "the verdict was a tie in at least 95% of every arm" in decision.message
-    assert stuck_side([[judgment(1, NO_CUE, 1)], [judgment(1, NO_CUE, 0)]]) is None
+    assert constant_side([[judgment(1, NO_CUE, 1)], [judgment(1, NO_CUE, 0)]]) is None
     edit = other_contrasts("attack")[0]
     tied = [[judgment(n, condition, 0) for n in range(100)] for condition in (edit.x, edit.y)]
-    edited = decide_edit(measure(tied[0], tied[1], outcome=edit.outcome), GateTable(), 0.05)
+    edited = decide_edit(measure_contrast(tied[0], tied[1], outcome=edit.outcome), GateTable(), 0.05)
     assert (edited.status, "the verdict was a tie" in edited.message) == (Status.INCONCLUSIVE, True)
     order = [[judgment(n, condition, 0) for n in range(100)] for condition in (NO_CUE, NO_CUE_SWAPPED)]
-    assert decide(measure(order[0], order[1], outcome="chose-own-first"), GateTable()).status is Status.INCONCLUSIVE
+    assert (
+        decide_contrast(measure_contrast(order[0], order[1], outcome="chose-own-first"), GateTable()).status
+        is Status.INCONCLUSIVE
+    )
 
 
 def test_a_tie_may_admit_its_half() -> None:
@@ -161,9 +173,9 @@ def test_a_tie_may_admit_its_half() -> None:
     x = [judgment(n, CONTRAST.x, 1) for n in range(60)]
     y = [judgment(n, CONTRAST.y, 0, "The other one was written more recently, so I call it a tie.") for n in range(60)]
     still = [[judgment(n, condition, 2) for n in range(60, 100)] for condition in (CONTRAST.x, CONTRAST.y)]
-    found = measure([*x, *still[0]], [*y, *still[1]])
+    found = measure_contrast([*x, *still[0]], [*y, *still[1]])
     assert (found.acknowledged, found.moves[0.5, 0.5]) == (60, 60)
-    assert decide(found, GateTable()).car_status is Status.PASS
+    assert decide_contrast(found, GateTable()).car_status is Status.PASS
 
 
 @pytest.mark.whole
@@ -180,9 +192,9 @@ def test_ties_and_related_pairs_go_together(rows: list[tuple[Any, Any, int]]) ->
         ]
 
     x, y = related(0, CONTRAST.x), related(1, CONTRAST.y)
-    found = measure(x, y)
+    found = measure_contrast(x, y)
     assert found.n11 + found.n10 + found.n01 + found.n00 == found.n
-    assert decide(found, GateTable()).status in Status
+    assert decide_contrast(found, GateTable()).status in Status
     own, other = related(0, NO_CUE), related(1, NO_CUE_SWAPPED)
     assert all(0 <= each.accuracy.value <= 1 for each in accuracy(own, other))
 
@@ -201,19 +213,19 @@ def test_the_order_with_ties() -> None:
     """What stands first is preferred by half a pair where it is chosen once and the other time is a tie."""
     own = [judgment(number, NO_CUE, choice) for number, choice in enumerate([1, 1, 0, 2])]
     other = [judgment(number, NO_CUE_SWAPPED, choice) for number, choice in enumerate([1, 0, 0, 1])]
-    found = preference(own, other)
+    found = position_preference(own, other)
     assert found is not None
     assert found.first.value == (1 + 0.5 + 0 + 0) / 4 / 2
     assert found.consistency.value == 0.5  # the two ties, and own response 2 both times
     contrast = other_contrasts("position")[0]
-    position = measure(own, other, outcome=contrast.outcome)
+    position = measure_contrast(own, other, outcome=contrast.outcome)
     assert position.vsr is not None
     assert position.vsr.value == pytest.approx((1 + 0.5) / 4)
     cells = [
         [judgment(n, condition, choice) for n in range(6)]
         for (condition, _), choice in zip(CONTRAST.cells, [1, 0, 0, 2], strict=True)
     ]
-    four = four_cells(cells)
+    four = measure_four_cells(cells)
     assert four is not None
     assert (four.cue.value, four.invalid_pairs) == (0.5, 0)
 
@@ -237,13 +249,13 @@ def test_a_swap_with_ties() -> None:
     """Equal ties in both judges are approved; a candidate that ties where its baseline is right is less accurate."""
     pairs = [str(number) for number in range(200)]
     arms = [(1, 1)] * 90 + [(2, 2)] * 90 + [(0, 0)] * 20
-    cell = SwapCell("recency", "recency-new-old", "qa", pairs, arms, arms, [False] * 200, [False] * 200)
+    cell = SwapContrast("recency", "recency-new-old", "qa", pairs, arms, arms, [False] * 200, [False] * 200)
     right = [1.0] * 150 + [0.75] * 20 + [0.5] * 30
     same = SwapAccuracy("qa", pairs, right, right)
     assert decide_swap([cell], [same], SwapTable()).status.value == "APPROVE"
     worse = SwapAccuracy("qa", pairs, [0.5] * 60 + right[60:], right)
     assert decide_swap([cell], [worse], SwapTable()).status.value == "REJECT"
-    moved = SwapCell(
+    moved = SwapContrast(
         "recency", "recency-new-old", "qa", pairs, [(1, 0)] * 120 + arms[120:], arms, [False] * 200, [False] * 200
     )
     assert decide_swap([moved], [same], SwapTable()).status.value == "REJECT"

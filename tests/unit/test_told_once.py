@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from support.project import Project, in_pyproject, suite
 
-from judgefixtures.checks.columns import ContrastRow, SelectionRate
-from judgefixtures.checks.families import fold, holm_lines, sentence
-from judgefixtures.checks.plain import mend
-from judgefixtures.findings import Finding, PartRow, Row
-from judgefixtures.numbers.statistics import Estimate, Status
-from judgefixtures.page.views import view_of
-from judgefixtures.report import build_report, summary
-from judgefixtures.report.sheet import sheet
+from judgefixtures.checks.plain_language import remedy
+from judgefixtures.models.check_rows import ContrastRow, SelectionRate
+from judgefixtures.models.findings import Finding, PartRow, Row
+from judgefixtures.report import build_report, terminal_summary
+from judgefixtures.report.contrast_groups import group_equal_results, group_sentence, holm_lines
+from judgefixtures.report.html.views import page_view
+from judgefixtures.report.markdown import render_markdown
+from judgefixtures.statistics import Estimate, Status
 
 pytest_plugins = ["pytester"]
 
@@ -45,22 +45,22 @@ SIX = [row(f"provenance-{n}", "FAIL", "vsr", shift=0.2 + n / 100) for n in range
 def test_several_failing_contrasts_are_one_sentence() -> None:
     """How many of how many on which datasets, and the largest in its own words; one alone is told as it is."""
     rows = [*SIX, *(replace(each, dataset="stories") for each in SIX), row("provenance-9", "PASS")]
-    (failed, passed) = fold(rows, ())
-    assert sentence(failed, rows) == (
+    (failed, passed) = group_equal_results(rows, ())
+    assert group_sentence(failed, rows) == (
         "FAIL: 12 of 13 contrasts of provenance on qa and stories, the largest shift: provenance-5 moved mine by 0.25"
     )
-    assert sentence(passed, rows) == "PASS: provenance-9 moved mine by 0.3"
-    assert sentence(SIX[:1], SIX[:1]) == "FAIL: provenance-0 moved mine by 0.2"
+    assert group_sentence(passed, rows) == "PASS: provenance-9 moved mine by 0.3"
+    assert group_sentence(SIX[:1], SIX[:1]) == "FAIL: provenance-0 moved mine by 0.2"
 
 
 def test_the_reasons_of_all_are_counted_where_they_admit_too_few() -> None:
     """Beside those of the largest the sentence has those of all; where CAR decided nothing it has none."""
     silent = [row(f"provenance-{n}", "FAIL", "vsr", "car", car=share(0.1 * n, 40)) for n in range(3)]
-    assert sentence(silent, silent).endswith(
+    assert group_sentence(silent, silent).endswith(
         "; together their reasons admit 12 of the 120 verdicts that went to a label"
     )
     open_ = [replace(each, decided_by=each.decided_by[:1]) for each in silent]
-    assert "admit" not in sentence(open_, open_)
+    assert "admit" not in group_sentence(open_, open_)
 
 
 def test_what_differs_in_kind_is_not_lumped_together() -> None:
@@ -76,16 +76,18 @@ def test_what_differs_in_kind_is_not_lumped_together() -> None:
         replace(SIX[2], judge="other"),
         replace(SIX[3], family="recency"),
     ]
-    names = [sorted(each.contrast.removeprefix("provenance-") for each in group) for group in fold(rows, ())]
+    names = [
+        sorted(each.contrast.removeprefix("provenance-") for each in group) for group in group_equal_results(rows, ())
+    ]
     assert names == [["0", "1", "both"], ["car"], ["score"], ["open"], ["stuck"], ["lost"], ["2"], ["3"]]
 
 
 def test_the_terminal_has_a_sentence_and_a_row_for_each() -> None:
     """Six that failed are one sentence and six rows of the table; -v has six sentences."""
-    lines = summary(reported(*SIX), 0.05)
+    lines = terminal_summary(reported(*SIX), 0.05)
     assert len([line for line in lines if "moved mine by" in line]) == 1
     assert len([line for line in lines if line.startswith("mine ") and line.endswith(" FAIL")]) == 6
-    assert len([line for line in summary(reported(*SIX), 0.05, verbose=True) if "moved mine by" in line]) == 6
+    assert len([line for line in terminal_summary(reported(*SIX), 0.05, verbose=True) if "moved mine by" in line]) == 6
 
 
 def test_report_md_and_the_page_say_the_same() -> None:
@@ -94,10 +96,10 @@ def test_report_md_and_the_page_say_the_same() -> None:
     rows += [row(f"{family}-new-old", "FAIL", "vsr", family=family) for family in ("recency", "age", "gender")]
     report = {**reported(*rows), "results": []}
     told = "6 of 8 contrasts of provenance on qa, the largest shift: provenance-5 moved mine by 0.25"
-    lines = sheet(report).splitlines()
+    lines = render_markdown(report).splitlines()
     assert f"- FAIL: {told}" in lines
     assert len([line for line in lines if line.startswith("- FAIL: ")]) == 5
-    (found,) = view_of(report).findings
+    (found,) = page_view(report).findings
     assert [each["said"] for each in found.first].count(told) == 1
     assert len(found.first) == 6
     assert found.rest == ()
@@ -136,12 +138,14 @@ def test_what_would_settle_is_told_where_no_diagnosis_did() -> None:
     """Of a family that is open the largest says what would settle it; none that FAILURES told in full."""
     open_ = [row(f"provenance-{n}", "INCONCLUSIVE", "vsr", shift=0.1 + n / 100) for n in range(3)]
     report = reported(*open_)
-    told = [line for line in summary(report, 0.05) if line.startswith("INCONCLUSIVE mine")]
+    told = [line for line in terminal_summary(report, 0.05) if line.startswith("INCONCLUSIVE mine")]
     assert told == ["INCONCLUSIVE mine qa provenance-2: why provenance-2 (and 2 more of provenance: -v tells each)"]
-    each = [line for line in summary(report, 0.05, verbose=True) if line.startswith("INCONCLUSIVE mine")]
+    each = [line for line in terminal_summary(report, 0.05, verbose=True) if line.startswith("INCONCLUSIVE mine")]
     assert len(each) == 3
     above = [("mine", "qa", f"provenance-{n}") for n in (1, 2)]
-    (left,) = [line for line in summary(report, 0.05, told=above) if line.startswith("INCONCLUSIVE mine")]
+    (left,) = [
+        line for line in terminal_summary(report, 0.05, already_shown=above) if line.startswith("INCONCLUSIVE mine")
+    ]
     assert left == "INCONCLUSIVE mine qa provenance-0: why provenance-0"
 
 
@@ -149,11 +153,11 @@ def test_a_sentence_that_stands_above_is_not_told_twice() -> None:
     """One that FAILURES told says where; several of a family keep their sentence, and so does what nobody told."""
     alone, other = row("recency-new-old", family="recency"), replace(SIX[0], judge="other")
     above = [(each.judge, each.dataset, each.contrast) for each in (alone, *SIX, other)]
-    lines = summary(reported(alone, *SIX), 0.05, told=above)
+    lines = terminal_summary(reported(alone, *SIX), 0.05, already_shown=above)
     assert "FAIL: recency-new-old on qa: see FAILURES above" in lines
     assert len([line for line in lines if "moved mine by" in line]) == 1
-    assert not [line for line in summary(reported(alone, *SIX), 0.05) if "see FAILURES" in line]
-    lines = summary(reported(alone, other), 0.05, told=above)
+    assert not [line for line in terminal_summary(reported(alone, *SIX), 0.05) if "see FAILURES" in line]
+    lines = terminal_summary(reported(alone, other), 0.05, already_shown=above)
     assert "FAIL: recency-new-old on qa of mine: see FAILURES above" in lines
     assert "FAIL: provenance-0 on qa of other: see FAILURES above" in lines
 
@@ -162,10 +166,12 @@ def test_what_pass_covers_speaks_of_passes() -> None:
     """Beside a FAIL that moved many it says in how many contrasts no verdict did, or how many did at most."""
     passed = [row(f"age-{n}", "PASS", flip_rate=share(0.0), first_selection_rate=SelectionRate()) for n in range(2)]
     failed = row("recency-new-old", "FAIL", "vsr", family="recency", flip_rate=share(0.5))
-    (said,) = [line for line in summary(reported(failed, *passed), 0.05) if line.startswith("what PASS covers")]
+    (said,) = [
+        line for line in terminal_summary(reported(failed, *passed), 0.05) if line.startswith("what PASS covers")
+    ]
     assert said.startswith("what PASS covers of mine on qa: in the 2 contrasts that passed no verdict moved; ")
     moved = replace(passed[0], flip_rate=share(0.03))
-    (said,) = [line for line in summary(reported(failed, moved), 0.05) if line.startswith("what PASS covers")]
+    (said,) = [line for line in terminal_summary(reported(failed, moved), 0.05) if line.startswith("what PASS covers")]
     assert said.startswith(
         "what PASS covers of mine on qa: in the 1 contrast that passed at most 3 of 100 verdicts moved;"
     )
@@ -249,7 +255,7 @@ def test_a_failure_ends_with_what_to_do(project: Project) -> None:
     *_, look, again, mended = above.splitlines()[: above[: above.index("note: ")].count("\n")]
     assert look == "  Every judgment: report/judgments.jsonl"
     assert again == "  This one again: pytest --judge ours --judge-dataset own -k recency-new-old"
-    assert mended == f"  What usually mends it: {mend('recency')}"
+    assert mended == f"  What usually mends it: {remedy('recency')}"
     project.run(*again.partition("pytest ")[2].split(), "--judge-force").assert_outcomes(failed=1, deselected=6)
     above, _, _ = parts_of(project.run(*RUN[:-2], "-k", "recency").said)
     assert f"  Every judgment: {again.partition(': ')[2]} --judge-report report\n" in above
@@ -268,8 +274,8 @@ def test_a_failure_ends_with_what_to_do(project: Project) -> None:
 )
 def test_what_mends_it_goes_by_the_family(family: str, said: str) -> None:
     """Each kind of contrast has its own words, and none is mended by a wider tolerance."""
-    assert said in mend(family)
-    assert mend(family).endswith("; do not widen the tolerance to make it green")
+    assert said in remedy(family)
+    assert remedy(family).endswith("; do not widen the tolerance to make it green")
 
 
 def test_without_failures_the_summary_says_as_much(project: Project) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from judgefixtures.asking.questions import Judgment, Reply
-from judgefixtures.checks.control import Control
-from judgefixtures.checks.twins import Grading, Scoring
+from judgefixtures.checks.grader_control import GradeControl, ScoreControl
 from judgefixtures.config import ControlTable
-from judgefixtures.material.contrasts import Single
-from judgefixtures.material.pairs import Example, Pair, as_examples
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.reading.verdicts import Choice, Verdict
+from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, as_examples
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Choice, Verdict
+from judgefixtures.statistics import Status
 
 RIGHT, PASSES_BOTH, FAILS_BOTH = (1, 2), (1, 1), (2, 2)
 Both = tuple[Choice | None, Choice | None]  # of the right answer, and of the wrong one: 1 passed, 2 failed
@@ -27,26 +28,32 @@ def two(number: int, twins: bool) -> tuple[Example, ...]:
     )
 
 
-def graded(grades: list[Both], *, twins: bool) -> Control:
+def graded(grades: list[Both], *, twins: bool) -> ControlRow:
     """Return the control of a judge that graded so."""
     arm = [
-        Judgment(example, Single(), Reply(Verdict(selected, "A reason.", None if selected else "no-json")))
+        Judgment(
+            example,
+            SingleResponseCondition(),
+            JudgeReply(Verdict(selected, "A reason.", None if selected else "no-json")),
+        )
         for number, both in enumerate(grades)
         for example, selected in zip(two(number, twins), both, strict=True)
     ]
-    return Grading().decide("mine", "own", [arm], ControlTable())
+    return GradeControl().decide("mine", "own", [arm], ControlTable())
 
 
-def scored(scores: list[tuple[float | None, float | None]]) -> Control:
+def scored(scores: list[tuple[float | None, float | None]]) -> ControlRow:
     """Return the control of a judge that scored right and wrong answers so, without a mark."""
     arm = [
         Judgment(
-            example, Single(), Reply(Verdict(None, "", None, tie=True), scores=None if score is None else (score,))
+            example,
+            SingleResponseCondition(),
+            JudgeReply(Verdict(None, "", None, tie=True), scores=None if score is None else (score,)),
         )
         for number, both in enumerate(scores)
         for example, score in zip(two(number, twins=False), both, strict=True)
     ]
-    return Scoring().decide("mine", "own", [arm], ControlTable())
+    return ScoreControl().decide("mine", "own", [arm], ControlTable())
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from support.project import Project, in_pyproject, json_lines
 
 from judgefixtures import Run
-from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.material.pairs import Example, Pair, as_row
-from judgefixtures.numbers.statistics import Status
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.models.pairs import Example, Pair, pair_to_row
 from judgefixtures.paper import measure_paper
-from judgefixtures.plugin.items import selected
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.plugin.items import selected_judge_items
+from judgefixtures.statistics import Status
+from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -57,8 +57,8 @@ def project(pytester: pytest.Pytester) -> Project:
     project = Project(pytester, in_pyproject)
     examples = [Example(f"e{n}", f"Why {n}?", f"Because {n}.", columns={"notes": "n"}) for n in range(20)]
     twos = [Pair(f"p{n}", f"Why {n}?", f"Because {n}.", f"Due to {n}.", gold=1) for n in range(20)]
-    project.write("examples.jsonl", json_lines(as_row(each) | {"notes": "n"} for each in examples))
-    project.write("twos.jsonl", json_lines(map(as_row, twos)))
+    project.write("examples.jsonl", json_lines(pair_to_row(each) | {"notes": "n"} for each in examples))
+    project.write("twos.jsonl", json_lines(map(pair_to_row, twos)))
     project.write("shown.txt", "{question}{response}{cue}{notes}")
     project.configure(TABLES)
     project.copy_tests(*TESTS)
@@ -189,7 +189,7 @@ def test_a_judge_of_a_fixture_is_refused_as_well(project: Project) -> None:
     """Where a test's own fixture gives a grader for the baseline, the test says that they are not comparable."""
     project.write(
         "conftest.py",
-        "import pytest\nfrom judgefixtures.asking.judges import load_judge\n\n@pytest.fixture\ndef baseline():\n"
+        "import pytest\nfrom judgefixtures.judges import load_judge\n\n@pytest.fixture\ndef baseline():\n"
         "    return load_judge({'provider': 'openai', 'model': 'm', 'mode': 'binary'}, 'made')\n",
     )
     ran = project.run("-k", "swap", "--judge", "pairs", "--judge-baseline", "pairs", "--judge-dataset", "twos")
@@ -212,7 +212,7 @@ def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
     class Seen:
         @staticmethod
         def pytest_collection_finish(session: pytest.Session) -> None:
-            checks = [subject.check for _, subject in selected(session.items)]
+            checks = [subject.check for _, subject in selected_judge_items(session.items)]
             seen.append({check.cells for check in checks if isinstance(check, SwapCheck)})
 
     assert project.pytester is not None

@@ -14,15 +14,16 @@ import pytest
 from support.project import Project, in_pyproject
 from support.server import NOWHERE, Server, serving
 
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.received import SHOWN, shown
 from judgefixtures.config import judge_table
-from judgefixtures.numbers.estimate import Status
-from judgefixtures.providers import Answer
-from judgefixtures.reading.grades import parse_grade
-from judgefixtures.reading.hints import IN_WORDS, hint_for_choice, hint_for_rating
-from judgefixtures.reading.scores import parse_score
-from judgefixtures.reading.verdicts import InvalidKind, parse_verdict
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.judges.reply_reading import SHOWN, quote_answer
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.parsing.config_hints import IN_WORDS, hint_for_choice, hint_for_rating
+from judgefixtures.parsing.grades import parse_grade
+from judgefixtures.parsing.scores import parse_score
+from judgefixtures.parsing.verdicts import parse_verdict
+from judgefixtures.providers import ProviderResponse
+from judgefixtures.statistics.estimate import Status
 
 pytest_plugins = ["pytester"]
 
@@ -76,12 +77,12 @@ def test_a_score_in_another_form_is_hinted_at() -> None:
 def test_a_long_answer_is_cut_and_says_so() -> None:
     """At most 300 characters, the beginning and the end, where the verdict may stand; a short one is shown whole."""
     text = LONG + "[[A]]"
-    quoted, _, cut = shown(text).rpartition('" ')
+    quoted, _, cut = quote_answer(text).rpartition('" ')
     assert len(quoted.removeprefix('"')) == SHOWN == 300
     assert quoted.endswith("[[A]]")
     assert cut == f"(cut: 300 of {len(text)} characters)"
-    assert shown("It is [[A]]") == '"It is [[A]]"'
-    assert shown(" \n ") == "nothing"
+    assert quote_answer("It is [[A]]") == '"It is [[A]]"'
+    assert quote_answer(" \n ") == "nothing"
 
 
 def test_every_kind_has_its_words() -> None:
@@ -109,8 +110,8 @@ def test_every_kind_has_its_words() -> None:
 def test_an_answer_says_what_would_read_it(keys: dict[str, Any], text: str, invalid: Any, said: str) -> None:
     """A reply names the key, or that it was cut off, or what the judge is asked to answer; a tie was read."""
     table = judge_table({"provider": "openai", "model": "m", **keys})
-    answer = Answer(text, invalid, "it reached a limit" if invalid else "")
-    reply = load_judge(table, "mine").made_of(answer)
+    answer = ProviderResponse(text, invalid, "it reached a limit" if invalid else "")
+    reply = load_judge(table, "mine").parse_reply(answer)
     assert reply.invalid is not None
     assert reply.detail.endswith(said)
     assert bool(reply.detail) == bool(said)

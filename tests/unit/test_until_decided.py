@@ -147,7 +147,7 @@ def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: Simul
     [
         ("def pairs(pairs):\n    return pairs[:10]", "this test has others, of a fixture `pairs` of its own"),
         (
-            "def baseline():\n    from judgefixtures.asking.judges import load_judge\n"
+            "def baseline():\n    from judgefixtures.judges import load_judge\n"
             "    return load_judge({'provider': 'openai', 'model': 'm', 'base_url': 'http://127.0.0.1:9/v1'})",
             "this test has another one, of a fixture `judge` or `baseline` of its own",
         ),

@@ -15,10 +15,10 @@ from support.asking import a_judge, ask
 from support.project import Project, in_pyproject
 from support.server import ALL_SDKS, FIRST, Answer, chat, claude, gemini, serving, wire
 
-from judgefixtures.asking.costs import cost_of, price_of
+from judgefixtures.client.costs import cost_of_calls, price_of
 from judgefixtures.config import judge_table
-from judgefixtures.material.pairs import Pair, as_row
-from judgefixtures.providers import Usage
+from judgefixtures.models.pairs import Pair, pair_to_row
+from judgefixtures.models.usage import Usage
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -103,7 +103,7 @@ def test_a_count_that_is_none_is_not_known(sdk: str, path: tuple[str, ...]) -> N
             assert lost, value
             assert all(asdict(reply.usage)[name] is None for name in lost), value
             whole = path[-1] in INCLUDED or lost == {"cached_tokens"}
-            price, cost = price_of(table, reply.usage), cost_of(table, [reply.usage, WHOLE[sdk]])
+            price, cost = price_of(table, reply.usage), cost_of_calls(table, [reply.usage, WHOLE[sdk]])
             assert (price is None, cost.usd is None) == (not whole, not whole), value
             assert cost.input_tokens <= 140, value
 
@@ -134,7 +134,7 @@ def test_a_run_with_a_count_of_300_digits_ends_as_any_other(sdk: str, pytester: 
     project = Project(pytester)
     project.copy_tests("recency")
     project.write_pairs(
-        as_row(Pair(f"p{n:02}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(30)
+        pair_to_row(Pair(f"p{n:02}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(30)
     )
     with serving(answer(sdk, usage), keep_alive=True) as server:
         version = "/v1" if sdk == "openai" else ""

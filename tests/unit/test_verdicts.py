@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures.reading import verdicts
-from judgefixtures.reading.verdicts import MAX_CHARACTERS, MAX_OBJECTS, InvalidKind, Verdict, parse_verdict
+from judgefixtures.models.verdicts import InvalidKind, Verdict
+from judgefixtures.parsing import verdicts
+from judgefixtures.parsing.verdicts import MAX_CHARACTERS, MAX_OBJECTS, parse_verdict
 
 FIRST = '{"selected_response": 1, "reason": "a"}'
 SECOND = '{"selected_response": 2, "reason": "b"}'

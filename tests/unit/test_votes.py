@@ -14,16 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgefixtures.config import load_config
-from judgefixtures.material.pairs import Pair
+from judgefixtures.models.pairs import Pair
 from judgefixtures.sources import Source, load_sample
-from judgefixtures.sources.sample import describe
-from judgefixtures.sources.votes import Votes, parsed_votes
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.sources.sample import describe_sample
+from judgefixtures.sources.votes import PreferenceVotes, parsed_votes
+from judgefixtures.util.errors import JudgeFixturesError
 
 DATASETS = Path(__file__).parents[2] / "docs" / "datasets.md"
 ROW: dict[str, Any] = {"question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 COUNTS = st.integers(0, 10**6)
-VOTES = st.builds(Votes, COUNTS, COUNTS, COUNTS).filter(lambda votes: votes.first + votes.second + votes.tie > 0)
+VOTES = st.builds(PreferenceVotes, COUNTS, COUNTS, COUNTS).filter(
+    lambda votes: votes.first + votes.second + votes.tie > 0
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["1", "2", "tie", "x"]), inner),
@@ -53,7 +55,7 @@ def kept(found: Source) -> set[str]:
 
 
 @given(votes=VOTES)
-def test_votes_are_read_as_they_are_written(votes: Votes) -> None:
+def test_votes_are_read_as_they_are_written(votes: PreferenceVotes) -> None:
     """An object and its JSON text give the same votes, whole numbers stored as floats included."""
     said = {"1": votes.first, "2": votes.second, "tie": votes.tie}
     assert parsed_votes(said) == parsed_votes(json.dumps(said)) == votes
@@ -61,15 +63,15 @@ def test_votes_are_read_as_they_are_written(votes: Votes) -> None:
 
 
 @given(votes=VOTES)
-def test_the_tie_is_optional(votes: Votes) -> None:
+def test_the_tie_is_optional(votes: PreferenceVotes) -> None:
     """Votes without "tie", or with null as typed formats fill it in, are votes without ties."""
     said = {"1": votes.first, "2": votes.second}
-    expected = Votes(votes.first, votes.second) if votes.first + votes.second else None
+    expected = PreferenceVotes(votes.first, votes.second) if votes.first + votes.second else None
     assert parsed_votes(said) == parsed_votes({**said, "tie": None}) == expected
 
 
 @given(votes=VOTES)
-def test_a_margin_is_a_share_that_knows_no_position(votes: Votes) -> None:
+def test_a_margin_is_a_share_that_knows_no_position(votes: PreferenceVotes) -> None:
     """A margin lies in [0, 1], is the same with responses swapped, and ties only make it smaller."""
     assert 0 <= votes.margin <= 1
     assert votes.margin == replace(votes, first=votes.second, second=votes.first).margin
@@ -215,5 +217,5 @@ def test_the_example_of_the_docs(tmp_path: Path) -> None:
     (tmp_path / "judges.toml").write_text(blocks["toml"])
     found = load_config(tmp_path / "judges.toml").source("close")
     sample = load_sample(found)
-    shown = describe("close", sample.pairs, sample, found, 0, available=len(sample.pairs))
+    shown = describe_sample("close", sample.pairs, sample, found, 0, available=len(sample.pairs))
     assert [line.replace(f"{tmp_path.resolve()}/", "") for line in shown] == blocks["text"].splitlines()

@@ -16,8 +16,8 @@ import trove_classifiers
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
+from judgefixtures.cli.demo import demo_recordings
 from judgefixtures.simulator.server import serving
-from judgefixtures.starter.demo import recordings
 
 pytestmark = pytest.mark.whole
 
@@ -78,18 +78,18 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         for path in PACKAGE.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
-    replayed = {f"judgefixtures/starter/cassettes/{place.as_posix()}" for place in recordings()}
+    suite = {f"judgefixtures/cli/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
+    replayed = {f"judgefixtures/cli/cassettes/{place.as_posix()}" for place in demo_recordings()}
     assert contents(wheel) == package | suite | replayed
     for name in (
         "builtin.toml",
         "py.typed",
         "data/house-qa.jsonl",
         "data/house-close.jsonl",
-        "sources/named.toml",
+        "sources/known_sources.toml",
         "data/house-close.reading.jsonl",
         "templates/silent-judge.txt",
-        "starter/configuration.toml.jinja",
+        "cli/configuration.toml.jinja",
     ):
         assert f"judgefixtures/{name}" in package
 
@@ -125,7 +125,7 @@ def test_the_command_has_a_script_of_its_own(wheel: Path, installed: Path, tmp_p
         (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/entry_points.txt"))
         written = configparser.ConfigParser()
         written.read_string(archive.read(name).decode())
-    assert dict(written["console_scripts"]) == {"judgefixtures": "judgefixtures.__main__:run"}
+    assert dict(written["console_scripts"]) == {"judgefixtures": "judgefixtures.cli.main:run"}
     assert dict(written["pytest11"]) == {"judgefixtures": "judgefixtures.plugin"}
     script = installed / "bin" / "judgefixtures"
     done = subprocess.run(

@@ -13,26 +13,28 @@ from support.project import Project, in_pyproject, json_lines
 from support.server import NOWHERE
 
 from judgefixtures import Run
-from judgefixtures.__main__ import main
-from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.questions import Judgment, Reply
-from judgefixtures.checks import Answers, Case
-from judgefixtures.checks.with_people import AgreementCheck, AgreementRow
+from judgefixtures.checks import Answers, CheckInput
+from judgefixtures.checks.human_agreement import AgreementCheck
+from judgefixtures.cli.main import main
 from judgefixtures.config import build_config
-from judgefixtures.findings import Finding
-from judgefixtures.material.contrasts import Single
-from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
-from judgefixtures.numbers.statistics import (
+from judgefixtures.judges.judge import load_judge
+from judgefixtures.models.check_rows import AgreementRow
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Example, Pair, as_examples, pair_to_row
+from judgefixtures.models.probabilities import Probability
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import Verdict
+from judgefixtures.statistics import (
+    ClusterTotals,
     Status,
-    Totals,
     balanced_accuracy,
     cohen_kappa,
     gate_tpr,
     true_negative_rate,
     true_positive_rate,
 )
-from judgefixtures.reading.probabilities import Probability
-from judgefixtures.reading.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -60,8 +62,8 @@ def found(rows: Sequence[Row], chances: Sequence[float] = (), **limits: float) -
     arm = tuple(
         Judgment(
             pair,
-            Single(),
-            Reply(
+            SingleResponseCondition(),
+            JudgeReply(
                 Verdict(selected, f"Reason {pair.id}.", None if selected else "not-a-choice"),
                 probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2) if chances else None,
             ),
@@ -76,11 +78,11 @@ def checked(pairs: tuple[Pair, ...], arm: tuple[Judgment, ...], mode: str = "bin
     table = TABLE | {"mode": mode}
     config = build_config({"judges": {"mine": table}, "gate": {"min_accuracy": 0.99, "agreement": limits}})
     judge = load_judge(table, "mine")
-    check = AgreementCheck().fitted(type(judge.kind), pairs)
-    case = Case(judge, "own", pairs, config)
-    if why := check.excuse(case):
+    check = AgreementCheck().for_mode(type(judge.kind), pairs)
+    case = CheckInput(judge, "own", pairs, config)
+    if why := check.skip_reason(case):
         return Finding("agreement", "mine", "own", "agreement", Status.NOT_APPLICABLE, reasons=(why,))
-    return check.find(case, Answers((tuple(each for each in arm if each.pair in check.among(pairs)),)))
+    return check.evaluate(case, Answers((tuple(each for each in arm if each.pair in check.select_pairs(pairs)),)))
 
 
 def row_of(finding: Finding, category: str = "all") -> AgreementRow:
@@ -143,7 +145,7 @@ def test_a_rate_has_the_clusters_of_its_own_class() -> None:
     """Positives in pairs that are alike and single negatives: TPR is that of the pairs, TNR that of single labels."""
     rows: list[Row] = [("pass", 1 if n < 21 else 2, {"cluster": f"c{n}"}) for n in range(25)] * 2
     finding = found([*rows, *[("fail", 2)] * 47, *[("fail", 1)] * 3], min_tpr=0.7)
-    pairs = Totals((2.0,) * 21 + (0.0,) * 4, (2,) * 25)
+    pairs = ClusterTotals((2.0,) * 21 + (0.0,) * 4, (2,) * 25)
     row, (part,) = row_of(finding), finding.decided_by
     assert row.tpr == true_positive_rate(42, 8, 3, 47, totals=pairs)
     assert row.tnr == true_negative_rate(42, 8, 3, 47)
@@ -229,21 +231,17 @@ def test_people_of_a_category_are_those_of_its_examples() -> None:
     assert -1 < of_all.kappa < 1
 
 
-def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
-    """No limit beyond what people reach among each other can be meant; a judge that is below it is told that as well."""
+def test_a_judge_is_told_how_it_agrees_beside_people() -> None:
+    """It is compared with single people, by their own agreement; people's kappa and alpha stand beside that."""
     people = [("p", "p", "f")] * 20 + [("f", "f", "p")] * 20 + [("p", "p", "p")] * 20 + [("f", "f", "f")] * 20
     best = labelled(*people, selected=[1] * 20 + [2] * 20 + [1] * 20 + [2] * 20)
-    assert (
-        "it agrees with the label as far as people agree with each other (the 3 people's own kappa is .333, alpha .336)"
-        in best.plain
-    )
+    assert "it agrees with people as well as they agree with each other (difference +0.167" in best.plain
+    assert "the 3 people's own kappa is .333, alpha .336" in best.plain
     poor = labelled(*people, selected=[1, 2] * 40)
-    assert "people agree with each other more than it does with the label" in poor.plain
-    unanimous = labelled(*[("p", "p")] * 20, *[("f", "f")] * 20, selected=[1] * 20 + [2] * 20)
-    equal = (
-        "it agrees with the label as far as people agree with each other (the 2 people's own kappa is 1.00, alpha 1.00)"
-    )
-    assert equal in unanimous.plain
+    assert "it agrees less with people than they do with each other" in poor.plain
+    unanimous = labelled(*[("p", "p")] * 30, *[("f", "f")] * 30, selected=[1] * 30 + [2] * 30)
+    assert "as well as they agree with each other" in unanimous.plain
+    assert "the 2 people's own kappa is 1.00, alpha 1.00" in unanimous.plain
 
 
 def test_a_person_who_labelled_little_makes_no_judge_better() -> None:
@@ -255,7 +253,7 @@ def test_a_person_who_labelled_little_makes_no_judge_better() -> None:
     kappas = [row_of(each).people.kappa or 0 for each in (before, after)]
     assert kappas[1] < 0.6 * kappas[0]
     for finding in (before, after):
-        assert "people agree with each other more than it does with the label" in finding.plain
+        assert "it agrees less with people than they do with each other" in finding.plain
 
 
 # --- what decides -----------------------------------------------------------------------------------------------
@@ -421,7 +419,7 @@ def project(pytester: pytest.Pytester) -> Project:
     """A repository with a grader that is a function and errs about 1 of 10, and 60 labelled examples."""
     project = Project(pytester, in_pyproject)
     rows = [example(number, "pass" if number % 2 else "fail") for number in range(60)]
-    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("own.jsonl", json_lines(map(pair_to_row, rows)))
     project.write("own.txt", "{question} {response} {cue}")
     project.write("grader.py", GRADER)
     pytester.syspathinsert()
@@ -464,7 +462,7 @@ def test_labels_that_a_perfect_judge_passes_with_are_enough(
     """No recording is refused with labels with which a judge that agrees with all of them PASSes."""
     examples = [example(number, "pass" if number < passed else "fail") for number in range(passed + failed)]
     config = build_config({"judges": {"mine": TABLE}, "gate": {"agreement": limits}})
-    need = AgreementCheck().need(config, config.judge_table("mine"), "own", examples)
+    need = AgreementCheck().min_sample(config, config.judge_table("mine"), "own", examples)
     assert (need and need.at_least) == needed
     best = found(table(passed, 0, 0, failed), **limits)
     assert (best.status is Status.PASS) == (needed is None)
@@ -495,7 +493,7 @@ def test_a_judge_of_pairs_is_told(project: Project) -> None:
 def test_labelled_examples_alone_are_asked_about(project: Project) -> None:
     """Of 60 examples of which 20 have no label the judge is asked about 40: no call is paid for that counts nothing."""
     rows = [example(at, None if at % 3 == 0 else "pass" if at % 2 else "fail") for at in range(60)]
-    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("own.jsonl", json_lines(map(pair_to_row, rows)))
     project.write("counting.py", COUNTING)
     project.configure(TABLES.replace("grader:grade", "counting:grade") + "min_kappa = 0.3\n")
     with Run.from_config(project.path / "pyproject.toml") as run:
@@ -534,7 +532,7 @@ def compare(project: Project, capsys: pytest.CaptureFixture[str]) -> Comparing:
 def report(project: Project, name: str, *relabelled: int) -> None:
     """Write a report of agreement with the labels, some of which are the other one now."""
     rows = [example(n, "pass" if (n % 2 == 1) != (n in relabelled) else "fail") for n in range(60)]
-    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("own.jsonl", json_lines(map(pair_to_row, rows)))
     project.run("-k", "agreement", "--judge-report", name)
 
 

@@ -153,9 +153,10 @@ def test_gitlab_runs_the_commands_of_github() -> None:
     ("code", "says"), [(0, "passed"), (1, "failed"), (10, "not measured"), (11, "nothing was decided"), (4, "with 4")]
 )
 def test_the_script_ends_as_the_gate_does(code: int, says: str, tmp_path: Path) -> None:
-    """Whatever pytest's exit code is, it is the script's, and is told in a sentence."""
-    (tmp_path / "pytest").write_text(f"#!/bin/sh\nexit {code}\n")
-    (tmp_path / "pytest").chmod(0o755)
+    """Whatever pytest's exit code is, it is the script's, and is told in a sentence; the report of a 0 is checked."""
+    for program, ends in (("pytest", code), ("judgefixtures", 0)):
+        (tmp_path / program).write_text(f"#!/bin/sh\nexit {ends}\n")
+        (tmp_path / program).chmod(0o755)
     done = run(f"PATH={tmp_path}:$PATH {EXAMPLE / SCRIPT}", tmp_path)
     assert done.returncode == code
     assert says in (done.stdout if code == 0 else done.stderr)

@@ -35,8 +35,9 @@ from worlds import (
 )
 
 from judgefixtures.config import SwapTable
-from judgefixtures.numbers.power import SWAPS, SwapPower, swap_power
-from judgefixtures.swap import SwapStatus, decide_looks
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.statistics.power import SWAPS, SwapPower, swap_power
+from judgefixtures.swap import decide_looks
 
 pytestmark = pytest.mark.slow  # no gate of anybody's hangs on it: `make test-slow`
 

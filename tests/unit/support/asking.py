@@ -13,16 +13,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from judgefixtures.asking import patience
-from judgefixtures.asking.asker import Task
-from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.judges import Judge, Reply, load_judge
-from judgefixtures.asking.questions import Arm, Inquiry, Judgment, ask_all, judgments
-from judgefixtures.cassettes.in_use import Cassette, RecordMode
-from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.replay import recording
-from judgefixtures.material.contrasts import NO_CUE, Condition
-from judgefixtures.material.pairs import Pair
+from judgefixtures.cassettes.cassette import Cassette, RecordMode
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.cassettes.vcr_adapter import record_http
+from judgefixtures.client import retry
+from judgefixtures.client.costs import CostMeter
+from judgefixtures.client.model_client import RequestSet
+from judgefixtures.client.requests import RequestExecution, run_requests
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.models.contrasts import NO_CUE, Condition
+from judgefixtures.models.judgments import Judgment, judgments
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import Arm, JudgeReply
 from support.server import MODELS, base_url
 
 FIRST_WAIT = 0.01  # what the tests make of patience.FIRST_WAIT
@@ -35,7 +37,7 @@ T = TypeVar("T")
 @pytest.fixture
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back off for milliseconds, and let no variable of the machine that runs the tests play a part."""
-    monkeypatch.setattr(patience, "FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr(retry, "FIRST_WAIT", FIRST_WAIT)
     for name in filter(AMBIENT.match, list(os.environ)):
         monkeypatch.delenv(name)
 
@@ -51,7 +53,7 @@ def a_judge(sdk: str, url: str, **more: Any) -> Judge:
     return load_judge(table(sdk, url, **more), "mine")
 
 
-def ask(judge: Judge, prompt: str = "Question 1: which one?") -> Reply:
+def ask(judge: Judge, prompt: str = "Question 1: which one?") -> JudgeReply:
     """Ask once, as one run does, and close the judge."""
     return finished(judge, judge.ask(prompt))
 
@@ -83,11 +85,11 @@ async def collect(
     arms: Sequence[Arm],
     cassettes: Mapping[str, Cassette],
     concurrency: int,
-    meter: Meter | None = None,
+    meter: CostMeter | None = None,
 ) -> list[tuple[Judgment, ...]]:
     """Return every arm's judgments in the order of the pairs, asked through cassettes that are open."""
-    task = Task(judge, pairs, arms)
-    replies = await ask_all(Inquiry(task, cassettes, concurrency, meter or Meter(judge.table)))
+    task = RequestSet(judge, pairs, arms)
+    replies = await run_requests(RequestExecution(task, cassettes, concurrency, meter or CostMeter(judge.table)))
     return judgments(pairs, arms, replies, {})
 
 
@@ -99,7 +101,7 @@ def run(
     mode: RecordMode = "missing",
     conditions: Sequence[Condition] = (NO_CUE,),
     concurrency: int = 16,
-    meter: Meter | None = None,
+    meter: CostMeter | None = None,
 ) -> list[Judgment]:
     """Return what a judge says about pairs in conditions, recorded or replayed as a test item does it."""
 
@@ -113,8 +115,8 @@ def run(
 
     names = [condition.name for condition in conditions]
     with (
-        Library(folder, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_sdks=True, offline=mode == "none"),
+        CassetteStore(folder, mode).open(judge, "own", names, pairs) as cassettes,
+        record_http(only_sdks=True, offline=mode == "none"),
     ):
         return asyncio.run(session(cassettes))
 

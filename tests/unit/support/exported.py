@@ -10,10 +10,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from judgefixtures.imports.exports import export_of
-from judgefixtures.imports.exports.held import JUDGED, Held, hold
-from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.texts import quote_names
+from judgefixtures.importers.formats import detect_format
+from judgefixtures.importers.formats.loaded_file import JUDGED, LoadedFile, load_file
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.texts import quote_names
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 DEEPEST = 12  # steps from the whole of a document to what is changed in it
@@ -28,8 +28,8 @@ JUNK: st.SearchStrategy[Any] = st.one_of(
 
 def said_of(file: Path) -> list[Mapping[str, Any]]:
     """Return what each row of an export says, in the form that is the same for all tools."""
-    held = hold(file)
-    return [row.fields[JUDGED] for row in export_of(held).rows(held)]
+    held = load_file(file)
+    return [row.fields[JUDGED] for row in detect_format(held).rows(held)]
 
 
 @st.composite
@@ -69,10 +69,10 @@ def write(document: Any, folder: Path, *, lines: bool) -> Path:
 
 def read_or_refused(name: str, value: Any) -> None:
     """Read a document by whoever claims it: rows that say whose they are, or an error that names the file."""
-    held = Held(Path(name), value=json.loads(json.dumps(value)))
+    held = LoadedFile(Path(name), value=json.loads(json.dumps(value)))
     refused = ""
     try:
-        export = export_of(held)
+        export = detect_format(held)
         rows = export.rows(held)
         export.remarks(held)
     except JudgeFixturesError as error:

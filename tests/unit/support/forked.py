@@ -259,7 +259,7 @@ def _fork_workers(asked: socket.socket) -> bool:
 
 def _prepare() -> None:
     """Import what is heavy, and all of the package: pytest says nothing about what it cannot rewrite any more."""
-    from judgefixtures.reading.language import vocabulary
+    from judgefixtures.parsing.language import vocabulary
 
     preloaded = runpy.run_path(str(Path(__file__).with_name("preloaded.py")))
     preloaded["read_no_certificates"]()

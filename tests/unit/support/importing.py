@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from judgefixtures.__main__ import main
-from judgefixtures.imports import Request, import_log
-from judgefixtures.imports.exports.held import Export, Held, judged
-from judgefixtures.imports.logs import Done
-from judgefixtures.sources.parsing import Row
+from judgefixtures.cli.main import main
+from judgefixtures.importers import ImportRequest, import_log
+from judgefixtures.importers.formats.loaded_file import ExportFormat, LoadedFile, normalized_row
+from judgefixtures.importers.import_log import ImportResult
+from judgefixtures.sources.row_readers import DataRow
 from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 
 Rows = list[dict[str, Any]]
@@ -44,31 +44,33 @@ def bare(pytester: pytest.Pytester) -> Project:
     return project
 
 
-def importer_of(data: Path, into: Path, monkeypatch: pytest.MonkeyPatch, **usual: Any) -> Callable[..., Done]:
+def importer_of(data: Path, into: Path, monkeypatch: pytest.MonkeyPatch, **usual: Any) -> Callable[..., ImportResult]:
     """Return what imports a file of a folder, or another one, as `mine` and returns what was done."""
     monkeypatch.chdir(into)
 
-    def taken(file: str | Path, **more: Any) -> Done:
-        request = Request((data / file,), judge="mine", dataset="own", into=into / "cassettes")
+    def taken(file: str | Path, **more: Any) -> ImportResult:
+        request = ImportRequest((data / file,), judge="mine", dataset="own", into=into / "cassettes")
         return import_log(replace(request, **(usual | more)))
 
     return taken
 
 
-class Tool(Export):
+class Tool(ExportFormat):
     """A tool that is nobody's: each of its rows is what `judged` makes of its own fields."""
 
     name: ClassVar[str] = "inspect"  # whose words it borrows
 
     @classmethod
-    def claims(cls, held: Held) -> bool:
+    def claims(cls, held: LoadedFile) -> bool:
         """Tell whether there are judgements."""
         return isinstance(held.value, dict) and "judgements" in held.value
 
     @classmethod
-    def rows(cls, held: Held) -> list[Row]:
+    def rows(cls, held: LoadedFile) -> list[DataRow]:
         """Return them."""
-        return [judged(row, **({"metric": "tone"} | row.fields)) for row in held.numbered(held.value["judgements"])]
+        return [
+            normalized_row(row, **({"metric": "tone"} | row.fields)) for row in held.numbered(held.value["judgements"])
+        ]
 
 
 def run(project: Project, *arguments: str) -> Ran:

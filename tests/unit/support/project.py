@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.material.pairs import Pair
+from judgefixtures.models.pairs import Pair
 from support.forked import run_pytest
 from support.preloaded import import_everything
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, create_model
 
 from judgefixtures import config
 from judgefixtures.config import run_tables
-from judgefixtures.providers.tables import ConnectionTable
+from judgefixtures.providers.judge_table import ConnectionTable
 
 
 def _own(kind: type[BaseModel]) -> type[BaseModel]:
@@ -21,7 +21,7 @@ def _own(kind: type[BaseModel]) -> type[BaseModel]:
 
 
 TABLES: dict[str, type[BaseModel]] = {
-    "Top level": run_tables.WholeTable,
+    "Top level": run_tables.ConfigurationTable,
     "[judges.NAME]": config.JudgeTable,
     "[judges.NAME.connection]": ConnectionTable,
     "[datasets.NAME]": run_tables.DatasetTable,

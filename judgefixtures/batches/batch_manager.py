@@ -1,0 +1,300 @@
+"""Manager of a run's batches: collect results, queue new requests, submit them.
+
+Nothing is submitted before all requests of the run are known and the manifest lists them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.batches import load_batches
+from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest
+from judgefixtures.cassettes.cassette import Cassette
+from judgefixtures.cassettes.files import CassetteFile, CassetteRow
+from judgefixtures.cassettes.locks import file_lock
+from judgefixtures.client.costs import batch_cost, maximum_cost
+from judgefixtures.client.model_client import REWORDED, ModelClient
+from judgefixtures.client.requests import Way
+from judgefixtures.providers import FatalJudgeError
+from judgefixtures.providers.batch_api import BatchProvider
+
+from .batch_upload import BatchUpload
+from .failed_requests import FailedRequests
+from .manifest import BatchManifest, Key, is_parity_id
+from .parity import BatchParityCheck, ParityPair, judge_identity_digest
+from .request_queue import BatchQueue, BatchRequest
+from .result_collector import FinishedBatch, ResultCollector
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBatchRoute:
+    """An asker's questions of one cassette, and what batches answer to them; `parity`: of those asked both ways."""
+
+    mail: BatchManager
+    asker: ModelClient[Any]
+    place: str
+    parity: bool = False
+
+    def take(self, digest: str) -> BatchAnswer | None:
+        """Return what a batch answered to a request, once.
+
+        Of what was asked both ways the answer at once is the recorded one. Where that is gone, the batch's is paid for.
+        """
+        intake = self.mail.intake
+        keys = ((self.place, digest, parity) for parity in (self.parity, True))
+        delivered = next((intake.answers.pop(key) for key in keys if key in intake.answers), None)
+        if delivered is not None and (self.place, digest, False) in intake.waiting:
+            return replace(delivered, tries=delivered.tries - 1)  # a batch that is on its way has not been a try yet
+        return delivered
+
+    def waits(self, digest: str) -> bool:
+        """Tell whether a request is on its way in a batch, or was put into the next one."""
+        own, both = (self.place, digest, self.parity), (self.place, digest, True)
+        return self.mail.waits(own) or both in self.mail.intake.waiting
+
+    def choose_way(self, call: JudgeCall) -> Way:
+        """Return how a question is asked that no batch has answered so that it can be read.
+
+        Raises FatalJudgeError where a batch that is not known may have answered it.
+        """
+        if call.question is None:
+            return "waits"
+        key = (self.place, call.question.digest, False)
+        if call.unread and not self._asks_unread(key, call):
+            return "waits"
+        self.mail.intake.check_lost(key)
+        if self._is_worn_out(key):
+            return "waits"
+        return "batch" if call.delivered is not None else self._first_way()
+
+    def _asks_unread(self, key: Key, call: JudgeCall) -> bool:
+        """Tell whether a question whose answer nobody can read is asked again: as often as max_attempts says."""
+        if call.delivered is None or self.mail.waits(key):
+            return True
+        is_last = call.delivered.tries >= self.asker.table.max_attempts
+        self.mail.given_up.note_unread(call.delivered.batch, call.unread, key, is_last=is_last)
+        return key not in self.mail.given_up.keys
+
+    def _is_worn_out(self, key: Key) -> bool:
+        """Tell whether a question goes into no other batch, because max_attempts of them asked it."""
+        intake = self.mail.intake
+        if intake.tries[key] < self.asker.table.max_attempts or key in intake.waiting:
+            return False
+        why = intake.whys.get(key, ("a batch before", "what it answered is not kept"))
+        self.mail.given_up.note_worn(self.asker.name, why, key)
+        return True
+
+    def _first_way(self) -> Way:
+        """Return how a question is asked that no batch was asked: the first of all at once, and some both ways.
+
+        The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
+        model is pinned is asked so before its first batch alone: at once another model may answer.
+        """
+        asker = self.asker
+        if asker.is_comparable and self.mail.both_ways.asks(asker):
+            return "both"
+        pinned = asker.table.accept_served_model is not None and self.mail.has_sent(asker.name)
+        return "batch" if asker.probed or pinned else "once"
+
+    def put(self, question: RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
+        """Put a question into the next batch; tell whether it was not there yet."""
+        mail, asker = self.mail, self.asker
+        key = (self.place, question.digest, parity)
+        if mail.waits(key) or (parity and mail.intake.tries[key] >= asker.table.max_attempts):
+            return False
+        cost, dropped = batch_cost(maximum_cost(asker.table, [prompt])), tuple(sorted(asker.dropped))
+        entry = BatchRequest(key, repeat, question.body, cost, judge_identity_digest(asker), asker.client_name, dropped)
+        mail.outbox.put(asker.name, entry)
+        return True
+
+    def of_both_ways(self, digest: str) -> JudgeBatchRoute | None:
+        """Return where a recorded answer is compared with a batch's: of a question that was, or is, asked both ways."""
+        mail = self.mail
+        waiting = (self.place, digest, True) in mail.intake.answers
+        compares = waiting or mail.both_ways.asks_again(self.asker, self.place, digest)
+        return replace(self, parity=True) if compares else None
+
+    def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
+        """Keep how a pair that was asked about both ways was answered."""
+        sent = self.mail.intake.batch_of[self.place, digest, True]
+        self.mail.both_ways.compared.append(ParityPair(sent, pair, same, models))
+
+
+@dataclass(slots=True)
+class BatchManager:
+    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none.
+
+    `judges` are the names of those that are configured.
+    """
+
+    root: Path
+    parity: int = 20
+    judges: frozenset[str] = frozenset()
+    messages: list[str] = field(default_factory=list)
+    outbox: BatchQueue = field(default_factory=BatchQueue)
+    given_up: FailedRequests = field(default_factory=FailedRequests)
+    manifest: BatchManifest = field(init=False)
+    intake: ResultCollector = field(init=False)
+    both_ways: BatchParityCheck = field(init=False)
+    _providers: dict[str, BatchProvider[Any]] = field(default_factory=dict)
+    _probed: set[tuple[str, str]] = field(default_factory=set)
+    _files: dict[str, list[CassetteFile]] = field(default_factory=dict)  # as they are when all is asked
+    _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __post_init__(self) -> None:
+        # Whoever else sends what is missing waits: it would not see what is about to be sent here.
+        self._held.enter_context(file_lock(self.root / "batches"))
+        try:
+            self.manifest = BatchManifest.of(self.root)
+        except BaseException:
+            self._held.close()
+            raise
+        self.intake = ResultCollector(self.manifest, self.messages)
+        self.both_ways = BatchParityCheck(self.manifest, self.parity)
+
+    # --- what asking needs ------------------------------------------------------------------------------------
+
+    async def collect_for(self, asker: ModelClient[Any]) -> None:
+        """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
+        asker.adopt({"dropped": self._dropped(asker)})
+        asker.probed = asker.probed or (asker.name, asker.client_name) in self._probed
+        if asker.name in self._providers:
+            return
+        provider = self._providers[asker.name] = load_batches(asker.name, asker.table)
+        for sent in self.manifest.open:
+            if sent.judge == asker.name:
+                await self.intake.take_in(sent, provider)
+        self.both_ways.recall(asker.name, self.intake.comes)
+
+    def _dropped(self, asker: ModelClient[Any]) -> Sequence[str]:
+        """Return what was left out of the questions that are on their way: without it they would not be found."""
+        kind = asker.client_name
+        mine = (sent for sent in reversed(self.manifest.open) if sent.judge == asker.name and kind in sent.dropped)
+        return sorted(asker.dropped) or next((sent.dropped[kind] for sent in mine), ())
+
+    def note_probed(self, asker: ModelClient[Any]) -> None:
+        """Remember that an asker's first question went well, for others of its kind."""
+        if asker.probed:
+            self._probed.add((asker.name, asker.client_name))
+
+    def box(self, asker: ModelClient[Any], cassette: Cassette) -> JudgeBatchRoute:
+        """Return where an asker's questions of a cassette go."""
+        place = cassette.final_path.relative_to(self.root).with_suffix("").as_posix()
+        return JudgeBatchRoute(self, asker, place)
+
+    def waits(self, key: Key) -> bool:
+        """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
+        return key in self.intake.waiting or key in self.given_up.keys or key in self.outbox
+
+    def has_sent(self, judge: str) -> bool:
+        """Tell whether a batch of a judge's was ever sent."""
+        return any(sent.judge == judge and sent.batch is not None for sent in self.manifest.sent)
+
+    def way_out(self, asker: ModelClient[Any]) -> str:
+        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was sent."""
+        if not self.has_sent(asker.name):
+            return ""
+        return (
+            " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
+            "recorded: set batch_parity = 0 at the top of the configuration, delete the lines that begin with "
+            f'{{"digest" and have no "by":"batch" from the files in {self.root / asker.name}, and run the same command '
+            "again."
+        )
+
+    # --- the end of a run -------------------------------------------------------------------------------------
+
+    @property
+    def unanswered(self) -> int:
+        """How many questions are to be sent or on their way."""
+        return len(self.intake.waiting) + len(self.outbox)
+
+    async def finish(self) -> None:
+        """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        self._files.clear()
+        self._give_up()
+        limits = {judge: provider.limits for judge, provider in self._providers.items()}
+        for judge, letters in self.outbox.parcels(limits):
+            sent, message = await BatchUpload(self.manifest, self._providers[judge], judge, letters).send()
+            self.intake.wait_for(sent)
+            self.messages.append(message)
+        self.messages += self.both_ways.tell()
+        for ended in self.intake.ended:
+            self._close(ended)
+        self.messages += [
+            f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
+            f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
+            for sent in self.intake.lost
+        ]
+        self._tell_unattended()
+        given_up = [*self.given_up.tell()]
+        self.messages += self.given_up.tell_asked_again()
+        if given_up:
+            raise FatalJudgeError(
+                f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
+                "recorded. Mend what is wrong, or record these without --judge-batch."
+            )
+
+    def _tell_unattended(self) -> None:
+        """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""
+        for sent in self.manifest.open:
+            if sent.judge in self._providers:
+                continue
+            why = "this run asks that judge nothing"
+            if sent.judge.partition(REWORDED)[0] not in self.judges:
+                why = "no judge of that name is configured any more. One of that name collects them"
+            where = sent.batch or "a batch whose id is not known"
+            self.messages.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
+
+    def _give_up(self) -> None:
+        """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
+        for (batch, _), keys in self.given_up.unread.items():
+            sent = next(each for each in self.manifest.sent if each.batch == batch)
+            own = [key for key in sent.keys if not key[2]]
+            if not any(key in self.intake.answers or self._recorded(*key[:2]) for key in own):
+                self.given_up.keys.update(keys)
+        self.outbox.drop(self.given_up.keys)
+
+    def _close(self, ended: FinishedBatch) -> None:
+        """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
+        sent, answers = ended.sent, ended.results.answers
+        if not ended.results.whole or not self.given_up.keys.isdisjoint(sent.keys):
+            return  # what nobody can read is not asked again, as long as it stands there
+        if left := sum(1 for _ in self._unsettled(ended)):
+            self.messages.append(
+                f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
+                "does not ask. The command that asks them collects them. Those of pairs or prompts that "
+                "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
+                f"delete the batch's lines from {self.manifest.path}"
+            )
+            return
+        whys = Counter(ended.why_not(name) for _, name in sent.ids if is_parity_id(name) and name not in answers)
+        self.messages += self.both_ways.tell_none(sent, whys)
+        answered, word = ended.answered, ended.state.word
+        self.manifest.note("ended", sent, state=word, answered=answered, failed=len(sent) - answered)
+
+    def _unsettled(self, ended: FinishedBatch) -> Iterator[Key]:
+        """Yield the questions of a batch whose answers are still to be recorded, or compared."""
+        for key in dict.fromkeys(ended.sent.keys):
+            if (ended.sent.intent, key) in self.intake.failed or self.waits(key):
+                continue
+            row = self._recorded(*key[:2])
+            # What is asked both ways is recorded of the batch where the answer at once is gone.
+            if (key in self.intake.answers and not (row and row.by)) if key[2] else row is None:
+                yield key
+
+    def _recorded(self, place: str, digest: str) -> CassetteRow | None:
+        if place not in self._files:
+            # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
+            self._files[place] = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
+        return next((row for file in self._files[place] if (row := file.find(digest)) is not None), None)
+
+    async def close(self) -> None:
+        """Close the connections, and let others send."""
+        for provider in self._providers.values():
+            await provider.close()
+        self._held.close()

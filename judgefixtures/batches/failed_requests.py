@@ -1,0 +1,48 @@
+"""Requests excluded from new batches: their earlier batch answers were unreadable or failed too often."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .manifest import Key
+
+
+@dataclass(slots=True)
+class FailedRequests:
+    """The questions that are given up (`keys`), and those whose answers nobody can read, given up or not."""
+
+    keys: set[Key] = field(default_factory=set)
+    unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # by batch, and why
+    _worn: dict[tuple[str, str, str], list[Key]] = field(default_factory=dict)  # by judge, batch, and why
+
+    def note_worn(self, judge: str, why: tuple[str, str], key: Key) -> None:
+        """Give a question up that as many batches asked as may; `why` is the last of them, and why it did not do."""
+        self._worn.setdefault((judge, *why), []).append(key)
+        self.keys.add(key)
+
+    def note_unread(self, batch: str, why: str, key: Key, *, is_last: bool) -> None:
+        """Take note of an answer of a batch that nobody can read; with the last one the question is given up."""
+        self.unread.setdefault((batch, why), []).append(key)
+        if is_last:
+            self.keys.add(key)
+
+    def tell(self) -> Iterator[str]:
+        """Yield what is to be said of the questions that are given up."""
+        for (judge, batch, why), keys in self._worn.items():
+            yield (
+                f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
+                f"max_attempts allows, the last time in {batch}: {why}"
+            )
+        yield from self._tell_unread(given_up=True)
+
+    def tell_asked_again(self) -> Iterator[str]:
+        """Yield what is to be said of the answers that nobody can read and that are asked again."""
+        return (f"{text} -- they are asked again" for text in self._tell_unread(given_up=False))
+
+    def _tell_unread(self, *, given_up: bool) -> Iterator[str]:
+        for (batch, why), every in self.unread.items():
+            if keys := [key for key in every if (key in self.keys) == given_up]:
+                yield f"not read: {len(keys)} answers of {batch} cannot be read (to {_some(keys)}): {why}"
+
+
+def _some(keys: Sequence[Key]) -> str:
+    return f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"

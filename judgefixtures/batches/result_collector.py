@@ -1,0 +1,221 @@
+"""Collector of batch results: look up, download, wait for, or give up on the batches that were sent."""
+
+import asyncio
+import datetime
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from judgefixtures.cassettes.calls import BatchAnswer
+from judgefixtures.providers import FatalJudgeError, RetryableError, batch_api
+from judgefixtures.providers.batch_api import ATTEMPTS, FIRST_WAIT, BatchProvider, BatchResults, BatchState
+from judgefixtures.util.clock import now
+from judgefixtures.util.secrets import redact_message
+
+from .batch_lookup import find_batch, missing_since
+from .manifest import BatchManifest, Key, SentBatch, request_key
+
+T = TypeVar("T")
+
+LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not whole: what still lacks then is no answer
+
+
+class LostBatchError(FatalJudgeError):
+    """A batch is not known where it is asked for, or what it answered is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedBatch:
+    """A batch that has ended, with what it has to say."""
+
+    sent: SentBatch
+    state: BatchState
+    results: BatchResults
+
+    @property
+    def answered(self) -> int:
+        """How many of its own questions it answered."""
+        return len(self.results.answers.keys() & {name for _, name in self.sent.ids})
+
+    def why_not(self, name: str) -> str:
+        """Return why a question of it has no answer."""
+        return self.results.failed.get(name, self.state.said or f"no answer in a batch that is {self.state.word}")
+
+    def has_all(self) -> bool:
+        """Tell whether there is as much as the provider counts: of ids, because a file cut off may repeat some."""
+        answered = len(self.results.answers.keys() | self.results.failed.keys()) + self.results.nameless
+        return self.state.counted is None or answered >= min(self.state.counted, len(self.sent))
+
+
+@dataclass(slots=True)
+class ResultCollector:
+    """The answers of batches, by question, and which questions are still on their way; `words` are what is said."""
+
+    manifest: BatchManifest
+    words: list[str]
+    answers: dict[Key, BatchAnswer] = field(default_factory=dict)
+    waiting: set[Key] = field(default_factory=set)
+    tries: Counter[Key] = field(default_factory=Counter)  # in how many batches a question was
+    batch_of: dict[Key, SentBatch] = field(default_factory=dict)  # the one that answered
+    whys: dict[Key, tuple[str, str]] = field(default_factory=dict)  # of unanswered questions: batch, and why
+    ended: list[FinishedBatch] = field(default_factory=list)
+    failed: set[tuple[str, Key]] = field(default_factory=set)  # by the intent: another batch may have answered
+    lost: list[SentBatch] = field(default_factory=list)
+    _missed: dict[Key, LostBatchError] = field(default_factory=dict)  # what only a lost batch can answer
+
+    def __post_init__(self) -> None:
+        for sent in self.manifest.sent:
+            if sent.batch is not None:
+                self.tries.update(sent.keys)
+
+    def comes(self, key: Key) -> bool:
+        """Tell whether a question is answered in a batch, or may yet be."""
+        return key in self.answers or key in self.waiting or key in self._missed
+
+    def check_lost(self, key: Key) -> None:
+        """Raise FatalJudgeError where a question was sent in a batch that is not known: it may be answered there."""
+        if (error := self._missed.get(key)) is not None:
+            raise error
+
+    def wait_for(self, sent: SentBatch) -> None:
+        """Take a batch's questions for being on their way."""
+        self.waiting.update(sent.keys)
+
+    async def take_in(self, sent: SentBatch, provider: BatchProvider[Any]) -> None:
+        """Collect what a batch answered, if there is one; raises FatalJudgeError where it cannot be asked for."""
+        if sent.batch is None and not await self._adopt(sent, provider):
+            return
+        try:
+            await self._collect(sent, provider)
+        except LostBatchError as error:  # of no matter, unless the run needs its answers
+            self.lost.append(sent)
+            self._missed.update(dict.fromkeys(sent.keys, error))
+
+    async def _collect(self, sent: SentBatch, provider: BatchProvider[Any]) -> None:
+        batch = str(sent.batch)
+        state = await self._ask(sent.judge, f"batch {batch}", lambda: provider.look(batch))
+        if not state.ended:
+            self.wait_for(sent)
+            self.words.append(
+                f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
+                f"{sent.time:%Y-%m-%d %H:%M} UTC"
+            )
+            return
+        ended = FinishedBatch(sent, state, await self._fetch(sent, provider, state))
+        results = ended.results
+        reasons: Counter[tuple[str, bool]] = Counter()  # why not, and whether it was asked at once as well
+        lacking = 0
+        for place, name in sent.ids:
+            key = request_key(place, name)
+            if name in results.answers:
+                # A later batch asks what the earlier ones did not answer well: its answer is the one that counts.
+                self.answers[key] = replace(results.answers[name], tries=self.tries[*key[:2], False])
+                self.batch_of[key] = sent
+            elif name in results.failed or results.whole:
+                self.failed.add((sent.intent, key))
+                why = ended.why_not(name)
+                reasons[why, key[2]] += 1
+                self.whys[key] = (batch, why)
+            else:
+                lacking += 1
+                self.waiting.add(key)
+        self.ended.append(ended)
+        self._tell(ended, reasons, lacking)
+
+    async def _fetch(self, sent: SentBatch, provider: BatchProvider[Any], state: BatchState) -> BatchResults:
+        """Return what a batch has to say; `whole` where what it lacks is not waited for any longer.
+
+        What a provider counts and does not give out is given up some days after that was first seen, and not before
+        it was downloaded several times more: what is lacking is paid for, and will be once more.
+        """
+        batch, best = str(sent.batch), None
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(FIRST_WAIT * 2.0**attempt)
+            results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+            results.whole = results.whole and FinishedBatch(sent, state, results).has_all()
+            best = results if best is None or len(results.answers) > len(best.answers) else best
+            if results.whole:
+                return results
+            if sent.partial is None:
+                self.manifest.note("partial", sent)
+            if sent.partial is None or now() - sent.partial <= LONGEST_DOWNLOAD:
+                return results
+        assert best is not None
+        best.whole = True
+        return best
+
+    def _tell(self, ended: FinishedBatch, reasons: Counter[tuple[str, bool]], lacking: int) -> None:
+        """Say what a batch that has ended brought."""
+        sent, results, judge, batch = ended.sent, ended.results, ended.sent.judge, str(ended.sent.batch)
+        self.words.append(
+            f"collected: {judge}: {ended.answered} of {len(sent)} answers of {batch} ({ended.state.word})"
+        )
+        self.words += [
+            f"not answered: {judge}: {count} questions of {batch}, "
+            f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
+            for (why, parity), count in reasons.most_common(5)
+        ]
+        unknown = len((results.answers.keys() | results.failed.keys()) - {name for _, name in sent.ids})
+        counts = {
+            f"not whole: {judge}: the answers of {batch} could not all be downloaded: {lacking} stay where they are. "
+            "Run the same command again": lacking,
+            f"not asked: {judge}: {unknown} lines of {batch} answer questions that are not its own, and are left "
+            "out": unknown,
+            f"without an id: {judge}: {results.nameless} lines of {batch} do not say which question they answer, and "
+            "are left out": results.nameless,
+            f"answered twice: {judge}: {results.duplicates} questions of {batch}: the first answer "
+            "counts": results.duplicates,
+        }
+        self.words += [text for text, count in counts.items() if count]
+
+    async def _adopt(self, sent: SentBatch, provider: BatchProvider[Any]) -> bool:
+        """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
+        judge, count = sent.judge, len(sent)
+        forget = (
+            f"Where you know that there is none, delete the lines of the intent {sent.intent} from {self.manifest.path}"
+        )
+        what = f"the list, which is to show whether a batch of {count} questions was made ({forget})"
+        try:
+            batch = await self._ask(judge, what, lambda: find_batch(self.manifest, sent, provider))
+        except batch_api.UncertainError:
+            self.wait_for(sent)
+            self.words.append(
+                f"on its way: {judge}: {count} questions, perhaps: a run ended while it sent them, and a batch of as "
+                "many is running. Nothing of it is sent again before that one tells whose it is"
+            )
+            return False
+        if batch is not None:
+            self.manifest.note("sent", sent, batch=batch, adopted=True)
+            self.tries.update(sent.keys)
+            self.words.append(f"found: {judge}: {batch} was sent by a run that ended before it noted that")
+            return True
+        again = missing_since(self.manifest, sent, provider)
+        if again is None:
+            self.manifest.note("void", sent, why="the list of batches never showed it")
+            return False
+        self.wait_for(sent)
+        self.words.append(
+            f"on its way: {judge}: {count} questions, perhaps: it is not known whether their batch was made, and the "
+            f"provider's list does not show it. They are sent again after {again:%Y-%m-%d %H:%M} UTC, when it would "
+            f"have ended. {forget}"
+        )
+        return False
+
+    async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await batch_api.retry_safely(ask)
+        except batch_api.BatchNotFoundError as error:
+            raise LostBatchError(
+                f"judge {judge!r}: {what} is not known where it is asked for ({redact_message(str(error))}). Was it "
+                "sent with another key, project or base_url? Ask with those. If it is lost, delete its lines from "
+                f"{self.manifest.path}: what it was asked is then asked, and paid for, again."
+            ) from None
+        except RetryableError as error:
+            raise FatalJudgeError(
+                f"judge {judge!r}: {what}: {redact_message(str(error))}. "
+                "Nothing is lost: run the same command again later."
+            ) from None
+        except FatalJudgeError as error:
+            raise FatalJudgeError(f"judge {judge!r}: {what}: {redact_message(str(error))}") from None

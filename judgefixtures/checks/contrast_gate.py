@@ -1,0 +1,244 @@
+"""Gate of a contrast: is the shift within the tolerance, and do enough reasons admit it?"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from judgefixtures.config import GateTable
+from judgefixtures.metrics.contrast_metrics import STUCK, ContrastMeasurement
+from judgefixtures.metrics.validity import MEND, invalid_excess
+from judgefixtures.models.findings import DecisionPart
+from judgefixtures.models.judgments import Choice
+from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary
+from judgefixtures.statistics.clusters import describe_clusters, negated
+from judgefixtures.statistics.estimate import (
+    Estimate,
+    Status,
+    format_estimate,
+    format_share,
+    format_signed,
+    worst_status,
+)
+from judgefixtures.statistics.gates import gate_admission, gate_shift, settled
+from judgefixtures.statistics.proportions import paired_difference
+
+from .base import GateDecision
+from .detector_agreement import Decided, WorstCaseReasons, combine_detectors, decide_unreadable_reasons
+from .formatting import format_interval
+
+# Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
+CAR_NEEDS_P = 0.01
+OFTEN = f"in at least {100 * STUCK:.0f}% of every arm"
+
+
+def decide_contrast(
+    measured: ContrastMeasurement,
+    gate: GateTable,
+    by_model: tuple[str, ContrastMeasurement] | None = None,
+    unread: WorstCaseReasons | None = None,
+    *,
+    by_scores: bool = False,
+) -> GateDecision:
+    """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
+
+    Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
+    is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
+    set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
+    detectors lead to another status of what is admitted, that part is INCONCLUSIVE. So it is where it hangs on reasons
+    that nobody could read, `unread`. `by_scores`: verdicts are made of scores, which are gated in place of VSR.
+    """
+    if invalid := invalid_decision(measured, gate, gate.vsr_tolerance):
+        return invalid
+    counts = (measured.n10, measured.n01, measured.n)
+    shift = gate_shift(*counts, gate.vsr_tolerance, gate.alpha, measured.related.shift, measured.wording.many)
+    within = (-gate.vsr_tolerance, gate.vsr_tolerance)
+    moves = DecisionPart("vsr", shift.status, shift.message, estimate=measured.vsr, allowed=within)
+    if by_scores:
+        moves = _moves_text(shift.estimate, measured)
+    if moves.status is Status.PASS:
+        moves = _doubted(measured, gate) or moves
+    car_status, car_why = _decide_admitted("CAR", _decide_car, measured, gate, by_model, unread)
+    silent_status, silent_why = _decide_admitted("unadmitted shift", _decide_silent, measured, gate, by_model, unread)
+    settled = moves.status in (Status.PASS, Status.NOT_APPLICABLE)
+    admitted = DecisionPart(
+        "car",
+        moves.status if settled and car_status is not Status.FAIL else car_status,
+        car_why,
+        _too_few(measured, gate) if car_status is Status.FAIL else "",
+        measured.car,
+        (gate.car_threshold, None),
+    )
+    silent = DecisionPart(
+        "max_silent",
+        silent_status,
+        silent_why,
+        _too_silent(measured, gate) if silent_status is Status.FAIL else "",
+        measured.unadmitted_shift,
+        (None, gate.max_silent),
+    )
+    admitted, silent = (_confirmed(part, measured, gate) for part in (admitted, silent))
+    return GateDecision(
+        status=worst_status(moves.status, admitted.status, silent.status),
+        vsr_status=moves.status,
+        car_status=car_status if car_status is not Status.FAIL else admitted.status,
+        p_pass=None if by_scores else shift.p_pass,
+        p_fail=None if by_scores else shift.p_fail,
+        tolerance=gate.vsr_tolerance,
+        reasons=tuple(filter(None, [moves.reason, admitted.reason, silent.reason, invalid_note(measured)])),
+        needed_pairs=None if by_scores else shift.needed_pairs,
+        parts=(moves, admitted, silent),
+        unread=None if unread is None else unread.unread.beside(car_status, gate.max_invalid),
+    )
+
+
+def _confirmed(part: DecisionPart, measured: ContrastMeasurement, gate: GateTable) -> DecisionPart:
+    """Return a part; a FAIL is INCONCLUSIVE where nobody measured how many admissions the detector finds."""
+    if part.status is not Status.FAIL or not measured.unmeasured or gate.car_unmeasured == "fail":
+        return part
+    why = f"not confirmed: the detector's recall is unknown for this {measured.unmeasured}"
+    reason = f'{part.reason}, {why}: INCONCLUSIVE; car_unmeasured = "fail" takes it as it is'
+    return replace(part, status=Status.INCONCLUSIVE, reason=reason, plain=f"{part.plain}, {why}")
+
+
+def _moves_text(vsr: Estimate, measured: ContrastMeasurement) -> DecisionPart:
+    """Return what is said of verdicts that are made of scores: how far they move, which decides nothing."""
+    of = describe_clusters(measured.n, measured.related.shift, measured.wording.many)
+    why = f"VSR {format_estimate(vsr)}{of}, of verdicts made of scores: shown, the scores are gated"
+    return DecisionPart("vsr", Status.NOT_APPLICABLE, why, estimate=measured.vsr)
+
+
+def undecided_verdicts(tolerance: float) -> GateDecision:
+    """Return what is decided of verdicts where there are none, and scores alone tell whether anything moves."""
+    why = "the judge scores one response, without a pass_mark: its scores alone are gated"
+    return GateDecision.of(Status.NOT_APPLICABLE, tolerance, why, part="vsr")
+
+
+def _decide_admitted(
+    what: str,
+    decide: Callable[[ContrastMeasurement, GateTable], Decided],
+    measured: ContrastMeasurement,
+    gate: GateTable,
+    by_model: tuple[str, ContrastMeasurement] | None,
+    unread: WorstCaseReasons | None,
+) -> Decided:
+    """Return what is decided of what is admitted, by one detector or two, and with what nobody could read at worst."""
+    decided = decide(measured, gate)
+    if unread is not None:
+        decided = decide_unreadable_reasons(what, decided, unread, lambda at_worst: decide(at_worst, gate))
+    return decided if by_model is None else combine_detectors(by_model[0], decided, decide(by_model[1], gate))
+
+
+def _too_few(measured: ContrastMeasurement, gate: GateTable) -> str:
+    """Return how many of the verdicts that followed the label their reasons admit, where that is not enough."""
+    if measured.car is None:
+        return ""
+    admitted = f"{measured.acknowledged} of the {measured.followed} {measured.wording.said} that followed the label"
+    limits = (
+        f"CAR {format_share(measured.car.value)}, "
+        f"{format_share(gate.car_threshold)} asked; {format_interval(measured.car)}"
+    )
+    return f"too few reasons admit what they followed, {admitted} ({limits})"
+
+
+def _too_silent(measured: ContrastMeasurement, gate: GateTable) -> str:
+    """Return how much of the shift no reason admits, where that is more than allowed."""
+    shift = measured.unadmitted_shift
+    if shift is None or gate.max_silent is None:
+        return ""
+    return (
+        f"the shift that no reason admits is {format_signed(shift.value)}, at most {format_share(gate.max_silent)} "
+        f"allowed ({format_interval(shift)})"
+    )
+
+
+def _doubted(measured: ContrastMeasurement, gate: GateTable) -> DecisionPart | None:
+    """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
+    doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
+    return next((DecisionPart(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
+
+
+def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: float) -> GateDecision | None:
+    """Return the ERROR of so many invalid verdicts that nothing is left to decide on, or None.
+
+    Of answers that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
+    """
+    words, invalid = measured.wording, measured.invalid_pairs
+    excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
+    if measured.n and not excess:
+        return None
+    text = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({_kinds(measured)}), "
+    what = excess or "so that nothing can be measured"
+    ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
+    if measured.unread:
+        decided = GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: {measured.unread}{ties}", part="invalid")
+        (part,) = decided.parts
+        return replace(decided, parts=(replace(part, plain=text + what),))
+    mend = f"; {MEND}" if excess else ""
+    return GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: ERROR{mend}{ties}", part="invalid")
+
+
+def _kinds(measured: ContrastMeasurement) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
+
+
+def stuck_reason(choice: Choice | None, wording: Vocabulary = OF_PAIRS) -> str | None:
+    """Return why a judge that said the same throughout has shown nothing by not moving; None where it did not."""
+    return None if choice is None else wording.stuck[choice].format(often=OFTEN)
+
+
+def invalid_note(measured: ContrastMeasurement) -> str:
+    """Return how many pairs had an invalid verdict, empty where none had."""
+    if not measured.invalid_pairs:
+        return ""
+    note = f"{measured.invalid_pairs} of {measured.pairs} {measured.wording.many} invalid ({_kinds(measured)})"
+    if measured.invalid_p < 0.05:
+        note += f", more often with one label order than with the other (p = {measured.invalid_p:.3f})"
+    return note
+
+
+def _worst_case(measured: ContrastMeasurement, gate: GateTable) -> str | None:
+    """Return why a PASS does not hold if every invalid verdict had gone the worst way, or None."""
+    if not measured.invalid_pairs:
+        return None
+    low = paired_difference(*measured.low, measured.pairs, gate.confidence, measured.related.low)
+    high = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
+    doubt = describe_doubt(low, high, measured.invalid_pairs, gate, measured.wording)
+    value = format_signed((measured.n10 - measured.n01) / measured.n)
+    return doubt and f"VSR {value} {doubt}"
+
+
+def describe_doubt(
+    low: Estimate, high: Estimate, invalid: int, gate: GateTable, wording: Vocabulary = OF_PAIRS
+) -> str | None:
+    """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
+    if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
+        return None
+    return (
+        f"would pass tolerance {format_share(gate.vsr_tolerance)}, but with the {invalid} invalid {wording.many} at "
+        f"worst [{format_share(low.low, 3)}, {format_share(high.high, 3)}]: INCONCLUSIVE; get valid {wording.said} for "
+        "them"
+    )
+
+
+def _decide_car(measured: ContrastMeasurement, gate: GateTable) -> Decided:
+    if measured.unreasoned:
+        return Status.NOT_APPLICABLE, "CAR is NOT_APPLICABLE: the judge gives no reasons that could admit anything"
+    if measured.car is None or measured.mcnemar_p >= CAR_NEEDS_P:
+        return Status.NOT_APPLICABLE, ""
+    related = measured.related
+    shift = related.shift if measured.n10 > measured.n01 else negated(related.shift)
+    totals = (shift, related.admitted) if shift and shift.related and related.admitted else None
+    admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals, measured.wording.many)
+    text = f"CAR {measured.acknowledged}/{measured.followed} = {format_estimate(measured.car, format_share)}"
+    ceiling = measured.car_ceiling
+    if ceiling is not None and ceiling < 1:
+        text += f" (noise flips admit nothing: at most about {format_share(ceiling)} was possible)"
+    return admission.status, f"{text}, {admission.message}"
+
+
+def _decide_silent(measured: ContrastMeasurement, gate: GateTable) -> Decided:
+    if gate.max_silent is None or measured.unadmitted_shift is None:
+        return Status.NOT_APPLICABLE, ""
+    shift, related = measured.unadmitted_shift, measured.related.unadmitted
+    status = settled(shift.high <= gate.max_silent, shift.low > gate.max_silent, related)
+    of, limit = describe_clusters(shift.n, related, measured.wording.many), format_share(gate.max_silent)
+    return status, f"unadmitted shift {format_estimate(shift)}{of}, max_silent {limit}: {status}"

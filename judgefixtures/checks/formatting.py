@@ -1,0 +1,51 @@
+"""Formatting of numbers, tables and quoted texts for people."""
+
+from collections.abc import Sequence
+
+from judgefixtures.statistics.estimate import Estimate, format_share, interval_text, level_text
+from judgefixtures.util.texts import make_one_line
+
+EXAMPLES = 3  # that a diagnosis shows
+SHOWN_REASON = 240  # characters of a reason that is shown
+
+
+def interval_cell(estimate: Estimate | None) -> str:
+    """Return the interval of an estimate as a cell of a table has it, a hyphen where there is none."""
+    return (
+        f"{level_text(estimate.confidence)} [{format_share(estimate.low, 3)}, {format_share(estimate.high, 3)}]"
+        if estimate
+        else "-"
+    )
+
+
+def format_interval(estimate: Estimate) -> str:
+    """Return an interval as a sentence has it.
+
+    >>> from judgefixtures.statistics import proportion
+    >>> format_interval(proportion(90, 100))
+    '90% CI .840 to .939'
+    """
+    return interval_text(estimate, "{} to {}")
+
+
+def share_counted(estimate: Estimate) -> str:
+    """Return a share as how many of how many.
+
+    >>> from judgefixtures.statistics import proportion
+    >>> share_counted(proportion(9, 10))
+    '9 of 10'
+    """
+    return f"{round(estimate.value * estimate.n)} of {estimate.n}"
+
+
+def table_lines(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table, its columns aligned to the left."""
+    lines = [tuple(map(make_one_line, line)) for line in lines]  # a category comes from a data file
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def shorten(text: str, length: int) -> str:
+    """Return a text on one line, without control characters, cut where it is too long."""
+    text = make_one_line(text)
+    return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -1,0 +1,155 @@
+"""Looks of a gate: at which numbers of pairs a contrast is decided, and at which level.
+
+A look uses the first pairs of the sample and needs no state: a later recording has the same first pairs, so every
+earlier look can be computed again. `statistics/alpha_spending.py` gives the levels.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from judgefixtures.cassettes.files import DecidedLook
+from judgefixtures.config import GateTable
+from judgefixtures.models.check_rows import GateLookRow
+from judgefixtures.models.findings import Finding, Row, rows_of
+from judgefixtures.models.pairs import Pair, units_per_pair
+from judgefixtures.models.vocabulary import vocabulary_for
+from judgefixtures.statistics.alpha_spending import levels_left, planned_levels
+from judgefixtures.statistics.estimate import Status, pluralize
+
+from .sections import DisplayOptions, Section, sorted_rows
+
+NOTHING = 0.001  # a level that no realistic number of pairs can use
+
+
+@dataclass(frozen=True, slots=True)
+class GateLook:
+    """A look: after so many pairs of the dataset, which has `of` of them, at a one-sided level.
+
+    `remark` is what is to be said of it, where it is not one of those that were planned.
+    """
+
+    pairs: int
+    level: float
+    of: int
+    remark: str = ""
+    plan: tuple[int, ...] = ()
+
+
+def plan_looks(
+    gate: GateTable, pairs: Sequence[Pair], decided: Sequence[DecidedLook] = (), recording: int = 1
+) -> tuple[GateLook, ...]:
+    """Return the looks that a gate takes at some pairs, the first one first; none where it plans none.
+
+    Of fewer pairs than the last planned look has, the last look is at all of them. Their levels are those of the plan:
+    what was not spent by then is kept for the pairs that may come. More pairs than were planned are decided on once,
+    as a new design.
+
+    A plan spends once: where looks were `decided` before that this plan does not have, it has what they left of the
+    error, and a gate without looks has one at all pairs. `recording` counts how often the pairs were recorded.
+
+    >>> some = [Pair(str(n), "Why?", "So.", "No.") for n in range(60)]
+    >>> [(look.pairs, look.level) for look in plan_looks(GateTable(looks=[25, 50, 100]), some)]
+    [(25, 0.01785), (50, 0.0189), (60, 0.015)]
+    """
+    if not pairs or (gate.looks is None and not decided):
+        return ()
+    there = len(pairs) // units_per_pair(pairs)
+    looks = tuple(gate.looks or (there,))
+    plan = looks if there <= looks[-1] else (there,)
+    steps = usual = planned_levels(looks, there, gate.alpha)
+    remark = f"recording {recording} of these pairs" if recording > 2 else ""
+    remark = "second recording of these pairs" if recording == 2 else remark
+    if before := {look: level for _, look, level in _before(decided, plan, there)}:
+        steps = levels_left(before, plan, there, gate.alpha)
+    elif there > looks[-1]:
+        units = vocabulary_for(pairs).many
+        new = f"{there} {units} are more than the last look ({looks[-1]}): decided once on all of them, as a new design"
+        remark = "; ".join(filter(None, [new, "if this was decided on before, the errors of both add up", remark]))
+
+    def remark_at(look: int, level: float) -> str:
+        return "; ".join(filter(None, [_anew(before, level, dict(usual).get(look, gate.alpha)), remark]))
+
+    return tuple(GateLook(look, level, there, remark_at(look, level), plan) for look, level in steps)
+
+
+def _anew(before: Iterable[int], level: float, usual: float) -> str:
+    """Return what is to be said of a look of a new plan, after looks of others that were decided `before`."""
+    if not (earlier := ", ".join(map(str, sorted(before)))):
+        return ""
+    left = "; nothing of the error is left: only --judge-record all starts afresh" if level <= NOTHING else ""
+    return f"planned anew after looks at {earlier}: error level {level:.2g} instead of {usual:.2g}{left}"
+
+
+def _before(decided: Sequence[DecidedLook], plan: tuple[int, ...], there: int) -> Sequence[DecidedLook]:
+    """Return the decided looks that are no part of a plan: all except the last ones that the plan foresaw.
+
+    A plan foresees looks at its own numbers of pairs and, after those with fewer pairs, one at all pairs `there`.
+    """
+
+    def is_own(look: DecidedLook) -> bool:
+        return look[0] == plan and look[1] in (*plan, there) and (there in plan or look[1] <= there)
+
+    return decided[: len(decided) - len(list(takewhile(is_own, reversed(decided))))]
+
+
+def gate_at_level(gate: GateTable, level: float) -> GateTable:
+    """Return a gate whose one-sided tests have a level: with the confidence, of four digits, that this goes with.
+
+    >>> gate_at_level(GateTable(looks=[25, 50, 100]), 0.0179).confidence
+    0.9642
+    """
+    return gate if level >= gate.alpha else gate.model_copy(update={"confidence": round(1 - 2 * level, 4)})
+
+
+def _rows(findings: Sequence[Finding]) -> list[GateLookRow] | None:
+    return sorted_rows(rows_of(findings, GateLookRow), ("judge", "dataset", "contrast")) or None
+
+
+def _tell(report: Row, _view: DisplayOptions) -> list[str]:
+    """Say at how many pairs contrasts were decided, and how much of the calls for all pairs that took."""
+    rows = LOOKS.read_records(report)
+    if not rows:
+        return []
+    ended = Counter((row.look, row.status == Status.INCONCLUSIVE) for row in rows)
+    counts = [
+        f"{pluralize(count, 'contrast') if not place else count} {'still open' if is_open else 'decided'} at {look}"
+        f"{' pairs' if not place else ''}"
+        for place, ((look, is_open), count) in enumerate(sorted(ended.items()))
+    ]
+    calls, of_all = _calls(rows)
+    beyond = sorted({(row.dataset, row.pairs, row.planned[-1]) for row in rows if row.pairs > row.planned[-1]})
+    return [
+        f"looks: {', '.join(counts)}; {calls} of {of_all} calls asked, {100 * calls / of_all:.0f}%",
+        *(note_pairs_after_last_look(dataset, pairs, last) for dataset, pairs, last in beyond),
+    ]
+
+
+def note_pairs_after_last_look(dataset: str, pairs: int, last: int) -> str:
+    """Return what is said of a dataset with more pairs than the last look has: none of the looks is taken.
+
+    >>> note_pairs_after_last_look("mine", 200, 100)
+    'looks: mine has 200, more than the last look (100): decided once on all of them; --judge-pairs 100 takes the looks'
+    """
+    return (
+        f"looks: {dataset} has {pairs}, more than the last look ({last}): decided once on all of them; "
+        f"--judge-pairs {last} takes the looks"
+    )
+
+
+def _calls(rows: Sequence[GateLookRow]) -> tuple[int, int]:
+    """Return how many calls all looks took, and how many all pairs would have: an arm that several share counts once.
+
+    Of these the one with the most pairs counts.
+    """
+    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for row in rows:
+        of_arm = row.calls // len(row.arms), row.calls_of_all // len(row.arms)
+        for arm in row.arms:
+            key = row.judge, row.dataset, arm
+            counts[key] = max(counts.get(key, (0, 0)), of_arm)
+    return sum(calls for calls, _ in counts.values()), sum(of_all for _, of_all in counts.values())
+
+
+LOOKS = Section("looks", GateLookRow, _rows, _tell, listed=True)

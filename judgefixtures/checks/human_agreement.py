@@ -1,0 +1,419 @@
+"""Agreement check: does a judge of one response grade as people label, compared with their own agreement?"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+from judgefixtures.config import AgreementTable, Config, JudgeTable
+from judgefixtures.judges.judge import Judge
+from judgefixtures.judges.mode import JudgeMode
+from judgefixtures.metrics.contrast_metrics import cluster_scores
+from judgefixtures.metrics.label_agreement import LabelAgreement, agrees_with_label, measure_agreement
+from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.models.check_rows import AgreementRow, AsPeople, human_label, is_compared
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.findings import (
+    DecisionPart,
+    Finding,
+    ReportRow,
+    Row,
+    cluster_count,
+    decided_by_control,
+    deciding_parts,
+    rows_of,
+)
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import LABELS, Example, Pair, clusters_of, count_independent
+from judgefixtures.models.replies import Arm
+from judgefixtures.models.vocabulary import OF_EXAMPLES, is_of_pair_responses
+from judgefixtures.statistics import agreement
+from judgefixtures.statistics.annotators import people_prospect
+from judgefixtures.statistics.clusters import FEWEST_CLUSTERS, ScoredUnits
+from judgefixtures.statistics.estimate import Status, format_share, interval_text, pluralize, worst_status
+from judgefixtures.statistics.power import smallest_passing_n
+
+from .answers_by import group_rows
+from .base import Answers, Arms, CheckInput, SampleRequirement, SingleJudgeCheck
+from .formatting import EXAMPLES, SHOWN_REASON, format_interval, interval_cell, shorten
+from .plain_language import NAMED
+from .sections import DisplayOptions, Section, read_results
+
+HEADER = ("judge", "dataset", "category", "n", "TPR", "TNR", "accuracy", "kappa", "CI", "people")
+SMALLEST_SHOWN_CATEGORY = 10  # labels; report.json has all
+TITLE = "agreement: does it grade as people label?"
+UNSET = "min_tpr, min_tnr, min_kappa and min_accuracy in [gate.agreement] are what it could be held to"
+LEGEND = "TPR: of what people pass, how much it passes; TNR: of what they fail, how much it fails; CI: of kappa"
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementCheck(SingleJudgeCheck):
+    """What is set of min_tpr, min_tnr, min_kappa and min_accuracy is exceeded on the labelled examples.
+
+    `rated` are all the examples that several people labelled, those among them that have no label for it; `unlabelled`
+    is how many there are without one.
+    """
+
+    kind: ClassVar[str] = "agreement"
+    name: ClassVar[str] = "agreement"
+    family: ClassVar[str] = "agreement"
+    arms: ClassVar[tuple[Arm, ...]] = ((SingleResponseCondition(), 0),)
+    rated: tuple[Example, ...] = field(default=(), compare=False, repr=False)
+    unlabelled: int = field(default=0, compare=False, repr=False)
+
+    def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
+        """Return the check with what people say of all the examples: it is asked about labelled ones alone."""
+        rated = tuple(each for each in pairs if isinstance(each, Example) and each.labels)
+        return replace(self, rated=rated, unlabelled=len(pairs) - len(labelled_examples(pairs)))
+
+    def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        """Return the examples that have a label, or are a tie of several people; all where none is."""
+        return tuple(each for each in pairs if human_label(each) is not None or is_compared(each)) or pairs
+
+    def optional(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+        """Return the ties: recordings of earlier versions do not have them."""
+        return tuple(each for each in pairs if human_label(each) is None and is_compared(each))
+
+    def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+        """A judge of pairs chooses: whether it is right is a matter of accuracy."""
+        return judge.kind.grades
+
+    def skip_reason(self, case: CheckInput) -> str:
+        """People label single responses, and a judge has to grade these."""
+        name = case.judge.name
+        if not case.judge.kind.grades:
+            mark = f"; set pass_mark in {case.judge.table.heading}" if case.judge.kind.gives_scores else ""
+            return f"{name} neither passes nor fails a response: agreement with labels is asked of judges that do{mark}"
+        if is_of_pair_responses(case.pairs):
+            return f"{case.dataset} holds pairs: agreement is with people's labels of single responses"
+        if labelled_examples(case.pairs) or self.optional(case.pairs) or _limits(case.config).set:
+            return ""
+        return f"no example of {case.dataset} is labelled: agreement is not applicable"
+
+    def min_sample(
+        self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
+    ) -> SampleRequirement | None:
+        """Return the labels without which not even a judge that agrees with all of them can PASS."""
+        limits, known = _limits(config), labelled_examples(pairs)
+        if not limits.set or is_of_pair_responses(pairs):
+            return None
+        alpha, counts = config.gate(self.family).alpha, label_counts(known)
+        if few := min_labels_of_class(self.name, dataset, counts, str(limits)):
+            return few
+        if clusters_of(known) and (n := count_independent(known)) < FEWEST_CLUSTERS:
+            return SampleRequirement(
+                self.name, dataset, n, FEWEST_CLUSTERS, str(limits), "label others", OF_EXAMPLES.clusters(2)
+            )
+
+        def can_pass(positives: int, n: int) -> bool:
+            return agreement.pass_chance(positives, n - positives, 1.0, 1.0, limits, alpha) > 0
+
+        n, share = len(known), counts[0] / len(known)
+        if can_pass(counts[0], n):
+            return None
+        least = max(smallest_passing_n(lambda n: can_pass(round(share * n), n)), n + 1)
+        limit = f"{limits}, not even if it agrees with all"
+        return SampleRequirement(self.name, dataset, n, least, limit, "label more", "labels")
+
+    def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
+        """Return how often a good judge passes what is set with these labels, and how many would do."""
+        if is_of_pair_responses(pairs):
+            return ""
+        gate, compared = _gate(config), [each for each in pairs if isinstance(each, Example) and is_compared(each)]
+        likely = [agreement.agreement_prospect(*label_counts(pairs), gate.limits, gate.alpha)]
+        if compared:
+            people = round(sum(len(each.labels) for each in compared) / len(compared))
+            n = count_independent(compared)
+            units = OF_EXAMPLES.clusters(2) if clusters_of(compared) else OF_EXAMPLES.many
+            likely += [people_prospect(people, n, gate.people_margin, gate.alpha, units)]
+        return f"{self.name} on {dataset}: {'; '.join(filter(None, likely))}" if any(likely) else ""
+
+    def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
+        """Return the finding of the grades of all labelled examples."""
+        gate, limits = _gate(case.config), _limits(case.config)
+        every_grade = answers[0].arms[0]
+        arm = [each for each in every_grade if human_label(each.pair) is not None]
+        every = measure_agreement(arm, self.rated, gate.confidence)
+        rows = [agreement_row(case.judge.name, case.dataset, each) for each in every]
+        asked = tuple(each for each in every_grade if human_label(each.pair) is not None or is_compared(each.pair))
+        lost = len({each.id for each in self.optional(self.rated)} - {each.pair.id for each in asked})
+        rows[0] = replace(rows[0], as_people=AsPeople.of(asked, gate.people_margin, gate.alpha, lost))
+        decided, parts = decide_agreement(every[0], limits, gate, rows[0], asked)
+        status = Status(decided.status)
+        return self.finding(
+            case,
+            status,
+            reasons=(decided.message,),
+            diagnosis=_diagnosis(decided, every[0], parts, self.unlabelled),
+            rows={AgreementRow.place: (decided, *rows[1:])},
+            alpha=gate.alpha,
+            estimate=parts[0].estimate if parts else decided.kappa,
+            plain=_plain(decided, parts),
+            decided_by=deciding_parts(parts, status),
+        )
+
+    def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
+        """Return how often responses of a length, in a format and of a model pass."""
+        return group_rows(case, arms, case.config.gate(self.family).confidence) if case.judge.kind.grades else ()
+
+    def error_finding(self, case: CheckInput, message: str) -> Finding:
+        """Return the ERROR of an agreement that could not be measured."""
+        limits = _limits(case.config)
+        row = AgreementRow(judge=case.judge.name, dataset=case.dataset, limits=_as_keys(limits), message=message)
+        return self.error(case, message, row)
+
+
+def labelled_examples(pairs: Iterable[Pair]) -> tuple[Example, ...]:
+    """Return the examples that have a label."""
+    return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label is not None)
+
+
+def label_counts(pairs: Iterable[Pair]) -> tuple[int, int]:
+    """Return how many examples are labelled pass, and how many fail."""
+    labels = [human_label(pair) for pair in pairs]
+    return labels.count("pass"), labels.count("fail")
+
+
+def min_labels_of_class(what: str, dataset: str, counts: tuple[int, int], limit: str) -> SampleRequirement | None:
+    """Return the need of labels of the rarer class, where nothing is ever a PASS with as few."""
+    few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
+    unit = f"examples of {label}"
+    return SampleRequirement(what, dataset, few, agreement.FEWEST_OF_A_CLASS, limit, "label more", unit).unmet
+
+
+def _gate(config: Config) -> AgreementTable:
+    gate = config.gate(AgreementCheck.family)
+    assert isinstance(gate, AgreementTable)
+    return gate
+
+
+def _limits(config: Config) -> agreement.AgreementLimits:
+    return _gate(config).limits
+
+
+def _as_keys(limits: agreement.AgreementLimits) -> dict[str, float]:
+    return {f"min_{name}": limit for name, limit in limits.set.items()}
+
+
+# --- decided ----------------------------------------------------------------------------------------------------
+
+
+def agreement_row(judge: str, dataset: str, measured: LabelAgreement) -> AgreementRow:
+    """Return the row of what was measured, of which nothing is decided yet."""
+    tp, fn, fp, tn = measured.counts
+    return AgreementRow.from_sources(
+        measured,
+        judge=judge,
+        dataset=dataset,
+        clusters=cluster_count(measured.totals["accuracy"]),
+        positives=tp + fn,
+        negatives=fp + tn,
+        **{"tp": tp, "fn": fn, "fp": fp, "tn": tn},
+        **measured.estimates,
+        status=Status.NOT_APPLICABLE,
+    )
+
+
+def decide_agreement(
+    measured: LabelAgreement,
+    limits: agreement.AgreementLimits,
+    gate: AgreementTable,
+    row: AgreementRow,
+    asked: Sequence[Judgment],
+) -> tuple[AgreementRow, tuple[DecisionPart, ...]]:
+    """Return the row of all labels with what is decided of it, and a part for each limit that is set.
+
+    PASS where the one-sided lower bound of each exceeds its limit, FAIL where an upper one is below, else INCONCLUSIVE.
+    Without a limit nothing is decided, except that demonstrably too many invalid grades are an ERROR. These are counted
+    over all that was `asked`: ties between people have no label, and as many of their grades may be invalid.
+    """
+    text = _agreement_text(row)
+    row = replace(row, limits=_as_keys(limits))
+    unread = [each for each in asked if each.selected is None]
+    invalid = cluster_scores(asked)((each, each.selected is None) for each in asked)
+    if excess := describe_too_many_invalid(len(unread), len(asked), gate, invalid):
+        why = f"{len(unread)} of {len(asked)} grades are invalid, {excess}"
+        first = next((each.reply.detail for each in unread if each.reply.detail), "")
+        part = DecisionPart("invalid", Status.ERROR, f"{why}: {first}" if first else why)
+        return replace(row, status=Status.ERROR, message=f"{text}; {part.reason}"), (part,)
+    if not (limits.set or gate.as_people):
+        return replace(row, message=f"{text}; no limit is set: {UNSET}"), ()
+    if limits.set and not row.n:
+        few = agreement.too_few_labels_text(0, 0)
+        part = DecisionPart("unmeasured", Status.INCONCLUSIVE, f"{few}, and {limits} is set: INCONCLUSIVE")
+        return replace(row, status=part.status, message=part.reason), (part,)
+    parts = tuple(_part(name, measured, limit, gate.alpha) for name, limit in limits.set.items())
+    parts += (_part_of_people(row.as_people),) if gate.as_people else ()
+    status = worst_status(*(part.status for part in parts))
+    needed = _needed(measured, limits, gate.alpha) if status is Status.INCONCLUSIVE else None
+    row = replace(row, status=status, needed_labels=needed)
+    texts = [text, *(part.reason for part in parts), *_settling(row, parts)]
+    return replace(row, message="; ".join(texts)), parts
+
+
+def _settling(row: AgreementRow, parts: Sequence[DecisionPart]) -> list[str]:
+    """Return with how many labels all limits would be passed; nothing where there is one, which says it itself."""
+    if row.needed_labels is None or len(parts) < 2:
+        return []
+    return [f"about {row.needed_labels} labels would settle all of it for a judge with these rates (80% power)"]
+
+
+def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> DecisionPart:
+    """Return what one limit decides."""
+    tp, fn, fp, tn = measured.counts
+    result = agreement.AGREEMENT_GATES[name](tp, fn, fp, tn, limit, alpha, measured.totals[name])
+    estimate = measured.estimates[name]
+    value = (
+        "not defined"
+        if estimate is None
+        else f"{format_share(estimate.value)}, more than {format_share(limit)} asked ({format_interval(estimate)})"
+    )
+    lacks = agreement.too_few_labels_text(tp + fn, fp + tn)
+    plain = f"{NAMED[name]} {value}" + (f": {lacks}" if lacks else "")
+    return DecisionPart(name, result.status, result.message, plain, estimate, (limit, None))
+
+
+def _part_of_people(found: AsPeople | None) -> DecisionPart:
+    """Return what the comparison with people decides."""
+    if found is None:
+        why = "no example has labels of two people, and as_people is set"
+        return DecisionPart("as_people", Status.INCONCLUSIVE, why)
+    reason = f"{found.text}: {found.status}"
+    return DecisionPart("as_people", Status(found.status), reason, found.text, found.difference, (-found.margin, None))
+
+
+def _needed(measured: LabelAgreement, limits: agreement.AgreementLimits, alpha: float) -> int | None:
+    """Return with how many labels a judge with these rates passes all limits in 80%."""
+    tp, fn, fp, tn = measured.counts
+    totals, right = measured.totals["accuracy"], (tp + tn) / measured.n
+    if totals is None or right in (0, 1):
+        return agreement.needed_labels(tp, fn, fp, tn, limits, alpha)
+    effect = ScoredUnits.of(totals, 0.0, 1.0).design_effect(right, right * (1 - right))
+    return agreement.needed_labels(tp, fn, fp, tn, limits, alpha, effect)
+
+
+# --- words ------------------------------------------------------------------------------------------------------
+
+
+def _agreement_text(row: AgreementRow) -> str:
+    """Return what people pass and the judge passes, what they fail and it fails, and how far they agree."""
+    if not row.n:
+        return describe_against_people(row)
+    related = f" in {pluralize(row.clusters, 'cluster')}" if row.clusters else ""
+    text = (
+        f"agrees with {row.tp + row.tn} of {pluralize(row.n, 'label')}{related}: passes {row.tp} of {row.positives} "
+        f"that people pass, fails {row.tn} of {row.negatives} that they fail"
+    )
+    if row.kappa is not None:
+        text += f", kappa {format_share(row.kappa.value, 3)}, {interval_text(row.kappa)}"
+    return "; ".join(filter(None, [text, describe_against_people(row)]))
+
+
+def describe_against_people(row: AgreementRow) -> str:
+    """Return how the judge's agreement compares with that of people among each other; empty where that is not known."""
+    people, compared = row.people, row.as_people
+    told = [f"it {compared.text}"] if compared else []
+    if people.kappa is not None and row.kappa is not None:
+        alpha = "" if people.alpha is None else f", alpha {format_share(people.alpha)}"
+        told.append(f"the {people.raters} people's own kappa is {format_share(people.kappa)}{alpha}")
+    if compared and compared.ties:
+        told.append(f"kappa leaves out {pluralize(compared.ties, 'tie')} between people")
+    return "; ".join(told)
+
+
+def _plain(row: AgreementRow, parts: Sequence[DecisionPart]) -> str:
+    """Return in a sentence how a judge's grades meet people's labels, and what is asked."""
+    if not row.n:
+        return f"no example of {row.dataset} is labelled: nothing shows whether {row.judge} grades as people do"
+    text = (
+        f"{row.judge} passes {row.tp} of {pluralize(row.positives, 'answer')} of {row.dataset} that people pass, and "
+        f"fails {row.tn} of {row.negatives} that they fail"
+    )
+    parts_text = [part.text for part in parts if part.status == row.status]
+    settles = f"about {row.needed_labels} labels would settle it (80% power)" if row.needed_labels else ""
+    return "; ".join(filter(None, [text, *parts_text, describe_against_people(row), settles]))
+
+
+def _diagnosis(
+    row: AgreementRow, measured: LabelAgreement, parts: Sequence[DecisionPart], unlabelled: int
+) -> tuple[str, ...]:
+    """Return what a failing item says: what was found, what decides, three examples, and what to do."""
+    lines = [f"{row.judge} on {row.dataset}: agreement is {row.status}"]
+    texts = (_agreement_text(row), *(part.reason for part in parts), *_settling(row, parts))
+    lines += [f"  {line}" for line in texts if line]
+    differing = {label: [each for each in measured.labelled(label) if not agrees_with_label(each)] for label in LABELS}
+    wrong = {label: [each for each in every if each.selected] for label, every in differing.items()}
+    first, second = sorted(LABELS, key=lambda label: len(wrong[label]), reverse=True)
+    for each in (*wrong[first], *wrong[second], *measured.unread)[:EXAMPLES]:
+        did = {1: "passed it", 2: "failed it"}.get(each.selected or 0, f"is invalid ({each.verdict.invalid})")
+        lines += ["", f"  example {shorten(each.pair.id, 60)}: people say {human_label(each.pair)}, the judge {did}"]
+        lines.append(f"    {shorten(each.verdict.reason or each.reply.detail, SHOWN_REASON) or '(no reason)'}")
+    if count := len(wrong[first]):
+        does = {"fail": "it passes what people fail", "pass": "it fails what people pass"}[first]
+        other = f", {len(wrong[second])} the other way round" if wrong[second] else ""
+        lines += ["", f"  Of {pluralize(count + len(wrong[second]), 'disagreement')} {count} are that {does}{other}."]
+        lines.append("  Read them: a label may be wrong, or the prompt does not say what these people go by.")
+    if row.invalid:
+        lines.append(f"  {pluralize(row.invalid, 'grade')} could not be read, which counts as wrong.")
+    if row.status == Status.INCONCLUSIVE and unlabelled:
+        unlabelled_text = f"{pluralize(unlabelled, 'example')} {'has' if unlabelled == 1 else 'have'} none"
+        lines.append(f"  For more labels ({unlabelled_text}): judgefixtures label {row.dataset} --by NAME")
+    elif row.status == Status.INCONCLUSIVE:
+        lines += [f"  Every example that was asked about has a label: more labels take more examples of {row.dataset}."]
+    return tuple(lines)
+
+
+# --- the report's section ---------------------------------------------------------------------------------------
+
+
+def _sorted(findings: Sequence[Finding]) -> list[AgreementRow] | None:
+    """Return all rows, every dataset's whole before its categories; None where nobody was asked."""
+    rows = rows_of(findings, AgreementRow)
+    return sorted(rows, key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)) or None
+
+
+def _tell(report: Row, _view: DisplayOptions) -> list[str]:
+    lines = [
+        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
+        for row in read_results(report)
+        if row.check == AgreementCheck.kind and row.text and not decided_by_control(row.decided_by)
+    ]
+    rows = _shown_rows(report)
+    return [*lines, *_calibrated(rows), *([LEGEND] if rows else [])]
+
+
+def _shown_rows(report: Row) -> list[AgreementRow]:
+    """Return the rows of which there is something to show: of categories the larger ones."""
+    rows = AGREEMENT.read_records(report)
+    return [row for row in rows if row.n and (row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY)]
+
+
+def _table(report: Row) -> list[tuple[str, ...]]:
+    rows = _shown_rows(report)
+    return [HEADER, *map(_cells, rows)] if rows else []
+
+
+def _cells(row: AgreementRow) -> tuple[str, ...]:
+    values = (row.tpr, row.tnr, row.accuracy, row.kappa)
+    people = row.people
+    own = f"{people.raters}" if people.kappa is None else f"{people.raters}, kappa {format_share(people.kappa)}"
+    return (
+        *(row.judge, row.dataset, row.category, str(row.n)),
+        *(format_share(each.value, 3) if each else "-" for each in values),
+        interval_cell(row.kappa),
+        own,
+    )
+
+
+def _calibrated(rows: Iterable[AgreementRow]) -> list[str]:
+    """Say how far the probabilities of a pass are what they say, where a judge tells them."""
+    return [
+        f"calibration of {row.judge} on {row.dataset}: Brier score {format_share(brier.value, 3)}, "
+        f"{interval_cell(brier)}; expected calibration error {format_share(error.value, 3)}, {interval_cell(error)}; n "
+        f"= {brier.n}"
+        for row in rows
+        if row.category == "all" and (brier := row.brier_score) and (error := row.calibration_error)
+    ]
+
+
+AGREEMENT = Section("agreement", AgreementRow, _sorted, _tell, title=TITLE, listed=True, cells=_table)
+SECTIONS = (AGREEMENT,)

@@ -1,0 +1,318 @@
+"""Log-odds and score results of a contrast: measurement, decision and sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log
+from typing import Any
+
+from judgefixtures.config import GateTable, JudgeTable
+from judgefixtures.judges.mode import mode_class
+from judgefixtures.metrics.certainty import Certainty, Scale, certainty
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.contrasts import Contrast
+from judgefixtures.models.findings import DecisionPart
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary, wording_of
+from judgefixtures.parsing.scores import is_whole_number_scale
+from judgefixtures.providers import LOGPROBS
+from judgefixtures.statistics.estimate import (
+    Estimate,
+    GateResult,
+    Status,
+    format_share,
+    format_signed,
+    interval_text,
+    worst_status,
+)
+from judgefixtures.statistics.log_odds import LARGEST, describe_odds, gate_log_odds, odds_ratio
+from judgefixtures.statistics.power import smallest_passing_n
+from judgefixtures.statistics.score_shift import FARTHEST, gate_scores
+
+from .base import Answers, CheckInput, GateDecision, SampleRequirement
+from .formatting import format_interval
+
+# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
+FEWEST = 30
+
+# What the odds ratios of a judge that reasons first are called: not those of its verdicts.
+GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shift)"
+
+
+@dataclass(frozen=True, slots=True)
+class LogOddsAndScores:
+    """What a contrast shows beyond verdicts, and what its log-odds and its scores decide."""
+
+    found: Certainty
+    log_odds: DecisionPart
+    scores: DecisionPart
+    not_applied: str = ""  # why a limit that is set is not applied, where it is not
+    tested: GateResult | None = None  # the test of the scores, where they are gated
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a contrast's row that are about more than verdicts."""
+        return {
+            "log_odds_shift": self.found.log_odds_shift,
+            "log_odds_status": self.log_odds.status,
+            "soft_vsr": self.found.soft_vsr,
+            "score_shift": self.found.score_shift,
+            "score_status": self.scores.status,
+            "score_limit": self.scores.allowed[1] if self.scores.allowed else None,
+            "log_odds_given_reasons": self.found.reasons_first and self.found.given_reasons,
+            "not_applied": self.not_applied,
+        }
+
+    def beside(self, decision: GateDecision) -> GateDecision:
+        """Return a decision on VSR and CAR with what is decided beyond; an ERROR leaves nothing to decide."""
+        if decision.status is Status.ERROR:
+            return decision
+        parts = (self.log_odds, self.scores)
+        reasons = [*decision.reasons, *(part.reason for part in parts if part.reason)]
+        status = worst_status(decision.status, *(part.status for part in parts))
+        decided = replace(decision, status=status, parts=(*decision.parts, *parts))
+        if decision.vsr_status is Status.NOT_APPLICABLE and self.tested is not None:  # they decide, and verdicts do not
+            reasons.sort(key=lambda reason: reason != self.scores.reason)
+            tested = self.tested
+            decided = replace(decided, p_pass=tested.p_pass, p_fail=tested.p_fail, needed_pairs=tested.needed_pairs)
+        return replace(decided, reasons=tuple(reasons))
+
+
+def measure_log_odds_and_scores(
+    contrast: Contrast, case: CheckInput, answers: Answers, gate: GateTable, *, gated: bool = True
+) -> LogOddsAndScores:
+    """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
+    table, scale = case.judge.table, case.judge.kind.scale
+    measured = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
+    words = wording_of(contrast.outcome)
+    has_logprobs = table.logprobs and not case.judge.dropped & LOGPROBS
+    log_odds = decide_log_odds(measured, gate, contrast, has_logprobs=has_logprobs, gated=gated)
+    held = table.logprobs and gated
+    skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
+    scores = decide_scores(measured, gate, scale, words, gated=gated)
+    tested = _gate_points(measured, gate, scale) if gated and scale is not None and measured.points else None
+    return LogOddsAndScores(measured, log_odds, scores, log_odds.reason if skipped else "", tested)
+
+
+def by_scores_alone(judge: JudgeTable) -> bool:
+    """Tell whether a judge's scores are gated in place of its verdicts: it gives scores, and no mark makes grades.
+
+    >>> from judgefixtures.config import judge_table
+    >>> table = {"provider": "openai", "model": "m", "mode": "pointwise"}
+    >>> by_scores_alone(judge_table(table)), by_scores_alone(judge_table(table | {"pass_mark": 7}))
+    (True, False)
+    """
+    return mode_class(judge).gives_scores and not mode_class(judge).grades
+
+
+def min_sample_for_scores(
+    name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable
+) -> SampleRequirement | None:
+    """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
+    limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
+    if mode_class(judge).gives_scores:
+        limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
+    least = min_pairs_for_log_odds_or_scores(judge, gate)
+    return SampleRequirement.among(pairs, name, dataset, least, limit, remedy).unmet
+
+
+def min_pairs_for_log_odds_or_scores(judge: JudgeTable, gate: GateTable) -> int:
+    """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
+    if mode_class(judge).gives_scores:
+        return min_pairs_for_scores(gate.score_tolerance, gate.alpha, largest_move_on_scale(judge.scale))
+    gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
+    return FEWEST if judge.logprobs and gated else 0
+
+
+def limit_key(judge: JudgeTable, gate: GateTable) -> str:
+    """Return the limit that these pairs follow from, as a table has it."""
+    if mode_class(judge).gives_scores:
+        return f"score {format_share(gate.score_tolerance)}"
+    return "" if gate.log_odds_tolerance is None else f"odds {gate.log_odds_tolerance:g}"
+
+
+@lru_cache(maxsize=256)
+def min_pairs_for_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTHEST) -> int:
+    """Return the fewest pairs at which scores that do not move PASS; with fewer nothing can.
+
+    >>> min_pairs_for_scores(0.05), min_pairs_for_scores(0.05, farthest=1.0)
+    (29, 52)
+    """
+    return smallest_passing_n(
+        lambda n: gate_scores([0.0] * n, tolerance, alpha, farthest=farthest).status is Status.PASS
+    )
+
+
+def largest_move_on_scale(scale: Scale) -> float:
+    """Return how far a pair is taken to move at most on a scale, as a share of it: a point, where there are few.
+
+    >>> largest_move_on_scale((1, 10)), largest_move_on_scale((0, 1)), largest_move_on_scale((0.0, 1.0))
+    (0.5, 1.0, 0.5)
+    """
+    return max(FARTHEST, 1 / (scale[1] - scale[0])) if is_whole_number_scale(scale) else FARTHEST
+
+
+def decide_log_odds(
+    measured: Certainty, gate: GateTable, contrast: Contrast, *, has_logprobs: bool = True, gated: bool = True
+) -> DecisionPart:
+    """Return what the log-odds of a contrast decide: their shift is within log_odds_tolerance, where that is set.
+
+    `asked`: whether the judge is asked for probabilities, and has not refused. Shares of repeats understate a shift, so
+    that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
+    more pairs without a known shift than may be invalid. Where the judge reasons first nothing is decided.
+    """
+    tolerance, words = gate.log_odds_tolerance if gated else None, wording_of(contrast.outcome)
+    if measured.reasons_first:
+        return DecisionPart("log_odds", Status.NOT_APPLICABLE, _given_reasons(measured, contrast, tolerance))
+    if measured.log_odds_shift is None:
+        return _nothing_told(measured, tolerance, words, has_logprobs=has_logprobs)
+    shift_text = describe_log_odds_shift(measured.log_odds_shift, contrast)
+    of = f"{shift_text}{_source(measured, words)}"
+    if tolerance is None:
+        return DecisionPart("log_odds", Status.NOT_APPLICABLE, of)
+    decided = gate_log_odds(measured.shifts, tolerance, gate.alpha, measured.clusters, words.many)
+    status, message, plain = decided.status, decided.message, f"{shift_text}, at most {tolerance:g}-fold allowed"
+    if status is Status.PASS and (doubt := _doubt(measured, gate, words)):
+        status, message, plain = Status.INCONCLUSIVE, f"{message}, but INCONCLUSIVE: {doubt}", f"{plain}, but {doubt}"
+    within = (-log(tolerance), log(tolerance))
+    return DecisionPart("log_odds", status, f"{of}; {message}", plain, measured.log_odds_shift, within)
+
+
+def _given_reasons(measured: Certainty, contrast: Contrast, tolerance: float | None) -> str:
+    """Return why the log-odds of a judge that reasons first decide nothing, and what they are given its reasoning."""
+    limit = "" if tolerance is None else f"log_odds_tolerance {tolerance:g} is not applied: "
+    words = wording_of(contrast.outcome)
+    why = (
+        f"{limit}on {measured.explained} of {measured.pairs} {words.many} the judge reasons before it states its "
+        f"{words.says}, whose "
+        "probability is then that given the reasoning, and not how sure the judge was"
+    )
+    if measured.given_reasons is None:
+        return why
+    return f"{why}; given the reasoning, {describe_log_odds_shift(measured.given_reasons, contrast)}"
+
+
+def _nothing_told(measured: Certainty, limit: float | None, words: Vocabulary, *, has_logprobs: bool) -> DecisionPart:
+    """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
+    lacking = _lacking(measured, words) if measured.beyond else ""
+    if limit is None:
+        return DecisionPart("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
+    if has_logprobs:
+        why = lacking or f"no {words.one} came with probabilities in both arms"
+        return DecisionPart("log_odds", Status.INCONCLUSIVE, f"log_odds_tolerance {limit:g}: {why}: INCONCLUSIVE")
+    why = f"log_odds_tolerance {limit:g} is not applied: the judge tells no probabilities"
+    return DecisionPart("log_odds", Status.NOT_APPLICABLE, why)
+
+
+def _doubt(measured: Certainty, gate: GateTable, words: Vocabulary) -> str:
+    """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
+    if measured.repeats:
+        return "repeats understate a shift of log-odds, and only logprobs can show it absent"
+    if measured.lacking > gate.max_invalid * measured.pairs:
+        return _lacking(measured, words)
+    if measured.units < FEWEST:
+        units = words.clusters(2) if measured.clusters else words.many
+        return f"{measured.units} {units} may miss the few that move, and at least {FEWEST} are needed"
+    return ""
+
+
+def _lacking(measured: Certainty, words: Vocabulary) -> str:
+    """Return on how many pairs no shift of log-odds is known, and why."""
+    of = f"of {measured.pairs} {words.many}"
+    reasons = {
+        f"{of} came without probabilities in both arms": measured.lacking - measured.beyond - measured.explained,
+        f"{of} are beyond +-{LARGEST:.1f} logits in both arms, where no shift is told": measured.beyond,
+        f"{of} came after reasoning of the judge": measured.explained,
+    }
+    return " and ".join(f"{count} {why}" for why, count in reasons.items() if count)
+
+
+def _source(measured: Certainty, words: Vocabulary) -> str:
+    of = f"shares of {measured.repeats} repeats" if measured.repeats else f"the probabilities behind its {words.said}"
+    n = measured.pairs - measured.lacking
+    bounded = sum(each.is_bound for each in measured.shifts)
+    text = f", by {of} on {n} {words.many}"
+    text += f", {bounded} of them bounds" if bounded else ""
+    return f"{text} ({_lacking(measured, words)})" if measured.beyond or measured.explained else text
+
+
+def describe_log_odds_shift(shift: Estimate, contrast: Contrast) -> str:
+    """Return a log-odds shift as a sentence about what was varied."""
+    (x, y), of = contrast.labels, wording_of(contrast.outcome).outcome
+    if contrast.x.edit:
+        return describe_odds(shift, "edited", "plain", "", of)
+    if x:
+        return describe_odds(shift, x, y, outcome=of)
+    if contrast.family == "position":
+        return describe_odds(shift, "first", "second", "standing ", of)
+    return describe_odds(shift, "once", "again", "asked ", of)
+
+
+def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
+    """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
+    rows_by_subject: dict[tuple[str, str], list[ContrastRow]] = {}
+    for row in rows:
+        if row.not_applied:
+            rows_by_subject.setdefault((row.judge, row.dataset), []).append(row)
+    return [
+        f"not applied to {judge} on {dataset} in {of[0].contrast}"
+        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0].not_applied}"
+        for (judge, dataset), of in rows_by_subject.items()
+    ]
+
+
+def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:
+    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
+
+    And which limit is not applied.
+    """
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        for what, estimate, format_value in (
+            ("odds ratios", row.log_odds_shift, odds_ratio),
+            (GIVEN, row.log_odds_given_reasons, odds_ratio),
+            ("points", row.score_shift, format_signed),
+        ):
+            if estimate:
+                text = (
+                    f"{row.contrast} {format_value(estimate.value)} "
+                    f"[{format_value(estimate.low)}, {format_value(estimate.high)}]"
+                )
+                lines.setdefault((row.judge, row.dataset, what), []).append(text)
+    told = [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in lines.items()]
+    return [*told, *not_applied_lines(rows)]
+
+
+def decide_scores(
+    measured: Certainty, gate: GateTable, scale: Scale | None, words: Vocabulary = OF_PAIRS, *, gated: bool = True
+) -> DecisionPart:
+    """Return what the scores of a contrast decide: their shift is within score_tolerance, a share of the scale."""
+    if measured.score_shift is None or scale is None:
+        return DecisionPart("score", Status.NOT_APPLICABLE)
+    shift, tolerance = measured.score_shift, gate.score_tolerance
+    by = f"{format_signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
+    text = f"score shift {by}, {interval_text(shift)}"
+    if not gated:
+        return DecisionPart("score", Status.NOT_APPLICABLE, text)
+    decided, most = _gate_points(measured, gate, scale, words.many), tolerance * (scale[1] - scale[0])
+    status, more = decided.status, decided.message
+    if status is Status.PASS and not _within_at_worst(decided.estimate, measured.lacking, tolerance):
+        status = Status.INCONCLUSIVE
+        lacking = f"the {measured.lacking} invalid {words.many}"
+        more = f"it would pass, but not with {lacking} at worst; get valid scores for them"
+    plain = f"the scores shift by {by}, at most {format_share(most)} allowed ({format_interval(shift)})"
+    plain += f": {more}" if status is not decided.status else ""
+    text += f", tolerance {format_share(tolerance)} of the scale ({format_share(most)} points): {status}"
+    return DecisionPart("score", status, f"{text}; {more}" if more else text, plain, shift, (-most, most))
+
+
+def _gate_points(measured: Certainty, gate: GateTable, scale: Scale, units: str = "pairs") -> GateResult:
+    """Return the decision on the scores of the pairs that have them."""
+    points = [each.value for each in measured.points]
+    return gate_scores(points, gate.score_tolerance, gate.alpha, measured.clusters, units, largest_move_on_scale(scale))
+
+
+def _within_at_worst(shift: Estimate, lacking: int, tolerance: float) -> bool:
+    """Tell whether a shift is within its tolerance if every pair that lacks scores had moved across the whole scale."""
+    pairs = shift.n + lacking
+    return -tolerance < (shift.n * shift.low - lacking) / pairs and (shift.n * shift.high + lacking) / pairs < tolerance

@@ -1,0 +1,328 @@
+"""Wording check: does a judge say the same if its prompt says the same in other words?
+
+The judge answers twice with its own template and twice with each of its `wordings`, without cues, about the same pairs.
+The effect of a wording is its flips minus the flips between two runs of the same template. Each wording also has two
+limits of its own: its shift of the outcome, and its changes of single pairs in both directions.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Self
+
+from judgefixtures.client.model_client import REWORDED
+from judgefixtures.config import Config, JudgeTable, WordingTable
+from judgefixtures.judges.judge import Judge
+from judgefixtures.judges.mode import JudgeMode
+from judgefixtures.metrics.contrast_metrics import cluster_scores
+from judgefixtures.metrics.excess_flips import ExcessFlips, Scores, excess_flips
+from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.models.check_rows import ALL, WordingFlips, WordingRow
+from judgefixtures.models.contrasts import NO_CUE, Outcome, SingleResponseCondition
+from judgefixtures.models.findings import DecisionPart, Finding, Row, decided_by_control, deciding_parts, rows_of
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, count_independent
+from judgefixtures.models.replies import Arm
+from judgefixtures.models.vocabulary import Vocabulary, unit_vocabulary, vocabulary_for
+from judgefixtures.statistics.estimate import (
+    GateResult,
+    Status,
+    format_share,
+    format_signed,
+    level_text,
+    pluralize,
+    worst_status,
+)
+from judgefixtures.statistics.gates import gate_excess
+from judgefixtures.statistics.power import smallest_n
+from judgefixtures.statistics.wordings import CLOSE_SHARES, chance_of_harmless
+from judgefixtures.util.texts import join_names
+
+from .base import Answers, CheckInput, SampleRequirement, SingleJudgeCheck
+from .formatting import EXAMPLES, format_interval, interval_cell, shorten
+from .plain_language import with_deciding_part
+from .sections import DisplayOptions, Section, read_results
+
+HEADER = ("judge", "dataset", "wording", "n", "flips", "asked again", "excess", "CI", "shift", "change", "status")
+TITLE = "wording: does it say the same when it is asked in other words?"
+LEGEND = (
+    "flips: of other words; asked again: of the same words; excess: the one less the other, CI its interval; change: "
+    "the mean squared change of a pass probability"
+)
+ONE_RUN = "one run of each wording is recorded: changes of the same answers in both directions are not tested"
+SHIFTED = "Wording {0!r} changed {1} by {of.value:+.2f} ({4} CI {of.low:.2f} to {of.high:.2f}, limit ±{3})"
+CHANGED = "Wording {0!r} changed {1}{2} (mean squared change {of.value:.2f}, limit {3})"
+
+
+@dataclass(frozen=True, slots=True)
+class WordingCheck(SingleJudgeCheck):
+    """Other words for the same prompt change hardly more than asking again does, in all and in no single wording."""
+
+    kind: ClassVar[str] = "wording"
+    name: ClassVar[str] = "wording"
+    family: ClassVar[str] = "wording"
+    alone: bool = False  # of a judge that grades one response
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """Two runs of the judge's own template, without cues."""
+        condition = SingleResponseCondition() if self.alone else NO_CUE
+        return (condition, 0), (condition, 1)
+
+    def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
+        """Return the check as a judge of a kind is asked it."""
+        return replace(self, alone=judge.grades)
+
+    def extra_judges(self, judge: Judge) -> tuple[Judge, ...]:
+        """Return the judge with each of its wordings."""
+        return judge.rewordings
+
+    def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+        """Without wordings there is nothing to ask."""
+        return bool(judge.rewordings)
+
+    def skip_reason(self, case: CheckInput) -> str:
+        """Without wordings nothing is said in other words, and nothing but scores has no verdicts that flip."""
+        name = case.judge.name
+        if not case.judge.rewordings:
+            return f"{name} has no wordings: {case.judge.table.heading} names none"
+        if not case.judge.kind.chooses(case.pairs):
+            return f"{name} gives scores alone about {case.dataset}: no verdict can flip; set pass_mark in its table"
+        return ""
+
+    def min_sample(
+        self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
+    ) -> SampleRequirement | None:
+        """Return the pairs without which not even a judge that never flips can PASS."""
+        gate = _gate(config)
+        limit = f"wording_tolerance {gate.wording_tolerance:g}, not even without any flip"
+        few = smallest_n(gate.wording_tolerance, gate.alpha)
+        return SampleRequirement.among(pairs, self.name, dataset, few, limit, "raise it", unit_vocabulary(pairs)).unmet
+
+    def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
+        """Return how often wordings that change nothing PASS with so many pairs."""
+        gate, n, count = _gate(config), count_independent(pairs), len(judge.wordings or ())
+        limits = (gate.wording_tolerance, gate.max_probability_change, gate.alpha)
+        chances = [
+            f"{format_share(round(chance, 2))} of runs if {close:.0%}"
+            for close in CLOSE_SHARES
+            for chance in [chance_of_harmless(n, close, count, gate.repeats, *limits)]
+        ]
+        return (
+            f"{self.name} on {dataset}: with {unit_vocabulary(pairs).counted(n)}, {pluralize(count, 'wording')} "
+            f"without any effect PASS in {', '.join(chances)} are close (the judge gives either answer)"
+        )
+
+    def arms_beside(self, config: Config) -> tuple[Arm, ...]:
+        """Return one or two runs of each wording, as [gate.wording] repeats says."""
+        return self.arms[: _gate(config).repeats]
+
+    def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
+        """Return the finding of two runs of the own template, and of one or two runs of each wording."""
+        gate, ((first, second), *others) = _gate(case.config), [each.arms for each in answers]
+        arms = {_label(judge): sum(runs, ()) for judge, runs in zip(case.judge.rewordings, others, strict=True)}
+        outcome: Outcome = "passed" if self.alone else "chose-first"
+        every = excess_flips(first, second, arms, outcome, gate.confidence)
+        rows = [_row(case, each) for each in every]
+        runs = {"in its own words": first, "in its own words, asked again,": second}
+        runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
+        words = vocabulary_for(case.pairs)
+        row, part = decide_wording(every[0], rows[0], runs, gate, words.many)
+        decided = [decide_each(*each, gate, len(arms), words) for each in zip(every[1:], rows[1:], strict=True)]
+        parts = [part, *(each for _, of_one in decided for each in of_one)]
+        status = worst_status(*(each.status for each in parts))
+        reasons = [part.reason, *(each.reason for each in parts[1:] if each.status is status is not Status.PASS)]
+        reasons += [ONE_RUN] if every[0].runs == 1 else []
+        rows = [replace(row, status=status, message="; ".join(reasons)), *(each for each, _ in decided)]
+        evidence = WordingFlips(judge=case.judge.name, dataset=case.dataset, excess=every[0].excess)
+        decisive = deciding_parts(parts, status)
+        return self.finding(
+            case,
+            status,
+            reasons=tuple(reasons),
+            diagnosis=_diagnosis(rows[0], rows[1:], every),
+            rows={WordingRow.place: tuple(rows)},
+            evidence={evidence.place: (evidence,)},
+            alpha=gate.alpha,
+            estimate=rows[0].excess_flips,
+            plain=with_deciding_part(_plain(rows[0], list(arms), words), decisive),
+            decided_by=decisive,
+        )
+
+    def error_finding(self, case: CheckInput, message: str) -> Finding:
+        """Return the ERROR of wordings that could not be measured."""
+        tolerance = _gate(case.config).wording_tolerance
+        row = WordingRow(judge=case.judge.name, dataset=case.dataset, tolerance=tolerance, message=message)
+        return self.error(case, message, row)
+
+
+def _gate(config: Config) -> WordingTable:
+    gate = config.gate(WordingCheck.family)
+    assert isinstance(gate, WordingTable)
+    return gate
+
+
+def _label(judge: Judge) -> str:
+    return judge.name.partition(REWORDED)[2]
+
+
+# --- decided ------------------------------------------------------------------------------------------------
+
+
+def _row(case: CheckInput, measured: ExcessFlips) -> WordingRow:
+    """Return the row of what was measured, of which nothing is decided yet."""
+    clusters = None if measured.labels is None else len(set(measured.labels))
+    row = WordingRow.from_sources(measured, judge=case.judge.name, dataset=case.dataset, clusters=clusters)
+    return replace(row, status=Status.NOT_APPLICABLE, message=_measured(row, vocabulary_for(case.pairs)))
+
+
+def decide_wording(
+    measured: ExcessFlips,
+    row: WordingRow,
+    runs: Mapping[str, Sequence[Judgment]],
+    gate: WordingTable,
+    units: str = "pairs",
+) -> tuple[WordingRow, DecisionPart]:
+    """Return the row of all wordings with what is decided of it, and the part that decides.
+
+    PASS where the excess is below the tolerance, FAIL where it is above, both at worst: whatever the invalid answers
+    would have been. Demonstrably too many of these in one of the runs, by what it was asked in, are an ERROR. `units`
+    is what is asked about.
+    """
+    tolerance = gate.wording_tolerance
+    row = replace(row, tolerance=tolerance)
+    for wording, arm in runs.items():
+        invalid = [(judgment, float(judgment.selected is None)) for judgment in arm]
+        n = round(sum(each for _, each in invalid))
+        if excess := describe_too_many_invalid(n, len(arm), gate, cluster_scores(arm)(invalid)):
+            part = DecisionPart("invalid", Status.ERROR, f"{n} of {len(arm)} answers {wording} are invalid, {excess}")
+            return replace(row, status=part.status, message=part.reason), part
+    if not measured.n:
+        why = "nothing has valid answers in two wordings: INCONCLUSIVE"
+        part = DecisionPart("unmeasured", Status.INCONCLUSIVE, why)
+        return replace(row, status=part.status, message=part.reason), part
+    scores = (tuple(measured.excess.values()), measured.least, measured.most)
+    result = _at_worst(measured, scores, partial(gate_excess, tolerance=tolerance, alpha=gate.alpha, units=units))
+    reason = f"{row.message}; {result.message}"
+    part = DecisionPart("wording", result.status, reason, estimate=result.estimate, allowed=(None, tolerance))
+    return replace(row, status=result.status, message=reason, needed_pairs=result.needed_pairs), part
+
+
+def _at_worst(measured: ExcessFlips, scores: Scores, gate: Callable[..., GateResult]) -> GateResult:
+    """Return what a gate says of scores, whatever the invalid answers would have been."""
+    values, *ends = scores
+    result = gate(values, clusters=measured.labels)
+    if not measured.invalid or result.status is Status.INCONCLUSIVE:
+        return result
+    if all(gate(each, clusters=measured.all_labels).status is result.status for each in ends):
+        return result
+    unread = pluralize(measured.invalid, "invalid answer")
+    message = f"{result.message.removesuffix(result.status)}{Status.INCONCLUSIVE}: {unread} may have gone any way"
+    return replace(result, status=Status.INCONCLUSIVE, message=message)
+
+
+def decide_each(
+    measured: ExcessFlips, row: WordingRow, gate: WordingTable, wordings: int, words: Vocabulary
+) -> tuple[WordingRow, list[DecisionPart]]:
+    """Return the row of one of so many wordings with what is decided of it, and the parts that decide.
+
+    Its shift must lie within +-wording_tolerance and, where it was asked twice, the mean squared change of a pair's
+    pass probability below max_probability_change. A PASS is at level alpha, a FAIL at alpha / wordings.
+    """
+    parts: list[DecisionPart] = []
+    for name, scores, limit, text, what in (
+        ("wording_shift", measured.shifts, gate.wording_tolerance, SHIFTED, words.rate),
+        ("wording_change", measured.changes, gate.max_probability_change, CHANGED, words.chance),
+    ):
+        if not measured.n or scores is None:
+            continue
+        sides, least = text is SHIFTED, -limit if text is SHIFTED else None
+        rule = partial(gate_excess, tolerance=limit, alpha=gate.alpha, units=words.many, both_sides=sides)
+        result = _at_worst(measured, scores, partial(rule, fail_alpha=gate.alpha / wordings))
+        ways = "" if any(part.status is Status.FAIL for part in parts) else ", in both directions"
+        numbers = f"{limit:.3f}".removesuffix("0"), level_text(result.estimate.confidence)
+        plain = text.format(row.wording, what, ways, *numbers, of=result.estimate)
+        reason = f"{plain}. {result.status}{result.message.partition(f': {result.status}')[2]}"
+        parts.append(DecisionPart(name, result.status, reason, plain, result.estimate, (least, limit)))
+    shift, change = (*(part.estimate for part in parts), None, None)[:2]
+    status = worst_status(Status.NOT_APPLICABLE, *(part.status for part in parts))
+    message = "; ".join([row.message, *(part.reason for part in parts)])
+    return replace(row, status=status, message=message, shift=shift, squared_change=change), parts
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def _measured(row: WordingRow, words: Vocabulary) -> str:
+    """Return how much flips with other words, and from one run to the next."""
+    if row.flip_rate is None or row.repeat_flip_rate is None or row.net_shift is None:
+        return f"no {words.one} has valid {words.said} in both wordings"
+    return (
+        f"other words flip {format_share(row.flip_rate.value)} of {words.said}, asking again "
+        f"{format_share(row.repeat_flip_rate.value)}, net shift {format_signed(row.net_shift.value)}"
+    )
+
+
+def _plain(row: WordingRow, labels: Sequence[str], words: Vocabulary) -> str:
+    """Return in a sentence what other words do to a judge's answers, and how much they may."""
+    flips, again, excess = row.flip_rate, row.repeat_flip_rate, row.excess_flips
+    clause = f"asked the same in other words ({join_names(labels)})"
+    if flips is None or again is None or excess is None:
+        return f"{clause}, {row.judge} gave no {words.said} that can be compared"
+    allowed = f"at most {format_share(row.tolerance or 0.0)} allowed"
+    flipped = f"{format_share(flips.value)} of {words.counted(row.n)} of {row.dataset}"
+    return (
+        f"{clause}, {row.judge} gives another {words.says} on {flipped}, asked again in the same words on "
+        f"{format_share(again.value)} (excess {format_signed(excess.value)}, {allowed}; {format_interval(excess)})"
+    )
+
+
+def _diagnosis(row: WordingRow, rows: Sequence[WordingRow], every: Sequence[ExcessFlips]) -> tuple[str, ...]:
+    """Return what is to be known of wordings that move a judge: by how much each does, and which pairs most."""
+    lines = [f"{row.judge} on {row.dataset}: wording is {row.status}", f"  {row.message}"]
+    lines += [f"  {each.wording}: {each.message}" for each in rows]
+    moved = sorted(every[0].excess.items(), key=lambda each: (-each[1], each[0]))
+    if examples := [shorten(pair, 60) for pair, excess in moved[:EXAMPLES] if excess > 0]:
+        lines.append(f"  flipped by most wordings: {join_names(examples)}")
+    return tuple(lines)
+
+
+# --- the report's section -----------------------------------------------------------------------------------
+
+
+def _sorted(findings: Sequence[Finding]) -> list[WordingRow] | None:
+    """Return all rows, those of all wordings first; None where nothing was asked in other words."""
+    rows = rows_of(findings, WordingRow)
+    return sorted(rows, key=lambda row: (row.judge, row.dataset, row.wording != ALL, row.wording)) or None
+
+
+def _tell(report: Row, _view: DisplayOptions) -> list[str]:
+    lines = [
+        f"{row.status}: {row.text}"
+        for row in read_results(report)
+        if row.check == WordingCheck.kind and row.text and row.status != Status.NOT_APPLICABLE
+        if not decided_by_control(row.decided_by)
+    ]
+    return [*lines, *([LEGEND] if WORDINGS.read_records(report) else [])]
+
+
+def _table(report: Row) -> list[tuple[str, ...]]:
+    rows = WORDINGS.read_records(report)
+    return [HEADER, *map(_cells, rows)] if rows else []
+
+
+def _cells(row: WordingRow) -> tuple[str, ...]:
+    rates = (row.flip_rate, row.repeat_flip_rate)
+    return (
+        *(row.judge, row.dataset, row.wording, str(row.n)),
+        *(format_share(each.value) if each else "-" for each in rates),
+        format_signed(row.excess_flips.value) if row.excess_flips else "-",
+        interval_cell(row.excess_flips),
+        format_signed(row.shift.value) if row.shift else "-",
+        format_share(row.squared_change.value) if row.squared_change else "-",
+        row.status,
+    )
+
+
+WORDINGS = Section("wordings", WordingRow, _sorted, _tell, title=TITLE, listed=True, cells=_table)
+SECTIONS = (WORDINGS,)

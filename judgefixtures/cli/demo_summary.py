@@ -1,0 +1,99 @@
+"""Sentences about the demo's results, read from report.json, for readers new to the topic."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from judgefixtures.checks.accuracy import ACCURACY
+from judgefixtures.checks.formatting import share_counted
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.findings import Row
+from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.report.contrast_table import CONTRASTS
+from judgefixtures.report.html.labels import swap_part_label
+from judgefixtures.report.overview import judge_results
+from judgefixtures.report.swap_section import DECISIONS, decision_headline
+from judgefixtures.statistics.estimate import Estimate, Status, format_share, format_signed, level_text
+from judgefixtures.util.jinja import load_template
+from judgefixtures.util.shell import quoted
+from judgefixtures.util.texts import join_names
+
+SENTENCES, FAREWELL = (Path(__file__).with_name(f"{name}.txt.jinja") for name in ("sentences", "farewell"))
+
+
+def demo_sentences(names: Sequence[str], reports: Sequence[Row], codes: Sequence[int]) -> list[str]:
+    """Return what the runs found of two judges, one fooled and one steady, by their reports and pytest's exit codes."""
+    (fooled, steady), (first, second) = reports, names
+    moved, kept = (CONTRASTS.read_records(report) for report in (fooled, steady))
+    filters = {"right": _right, "labelled": _labelled, "changed": _changed, "followed": _followed, "bare": format_share}
+    filters |= {"estimated": _estimate_text, "admitted": _admitted, "decided": _decided, "gates": judge_results}
+    both = {"fooled": fooled, "steady": steady, "first": first, "second": second, "codes": codes}
+    text: str = load_template(SENTENCES, **filters).render(moved=moved, kept=kept, **both)
+    return text.strip().split("\n")
+
+
+def demo_end_message(folder: Path, reports: Iterable[Path], options: Sequence[str]) -> list[str]:
+    """Return where the reports are, what the words mean, and what to do next; `options` are those of the first run."""
+    text: str = load_template(FAREWELL, quoted=quoted).render(folder=folder, reports=reports, options=options)
+    return text.strip().split("\n")
+
+
+def _right(report: Row) -> str:
+    """Return in how many pairs the judge of a report is right."""
+    rows = (row for row in ACCURACY.read_records(report) if row.category == "all")
+    return _of_both((row.dataset, f"{row.correct:g} of {row.n}") for row in rows)
+
+
+def _changed(rows: Iterable[ContrastRow]) -> str:
+    """Return on how many pairs a judge changes its verdict with the labels."""
+    return _of_both((row.dataset, f"{row.n10 + row.n01:g} of {row.n}") for row in rows)
+
+
+def _of_both(counts: Iterable[tuple[str, str]]) -> str:
+    """Return how many of the pairs of answers, and of the stories behind them."""
+    answers, stories = (count for _, count in sorted(counts))
+    return f"{answers} pairs (of stories: {stories})"
+
+
+def _labelled(row: ContrastRow) -> str:
+    """Return what the prompt says of the responses the one time and the other."""
+    assert row.sentences is not None
+    return f'once the prompt says "{row.sentences.x}" and once "{row.sentences.y}", and of response 2 the opposite'
+
+
+def _followed(row: ContrastRow) -> str:
+    return f"{row.n10:g} of these {row.n10 + row.n01:g} verdicts go to the response that is called {row.x}"
+
+
+def _admitted(row: ContrastRow) -> str:
+    """Return in how many of the verdicts that followed the label the reason admits it."""
+    assert row.car is not None
+    return share_counted(row.car)
+
+
+def _estimate_text(estimate: Estimate | None) -> str:
+    assert estimate is not None
+    level = level_text(estimate.confidence)
+    return (
+        f"{format_signed(estimate.value)}, with a {level} interval from "
+        f"{format_share(estimate.low, 3)} to {format_share(estimate.high, 3)}"
+    )
+
+
+def _decided(report: Row) -> str:
+    """Return the decision on a swap, and in what the candidate is worse or, of an approval, what it leaves open."""
+    (decision,) = DECISIONS.read_records(report)
+    parts = [each for each in decision.components if each.role == "primary"]
+    text = f"{decision.status}: {decision_headline(decision, report)}"
+    if decision.status == SwapStatus.APPROVE:
+        families = join_names(each.name for each in parts if each.kind == "abs-vsr")
+        assert decision.guard_margin is not None
+        return (
+            f"{text}. Of labels only those of {families} were compared here, and that a single contrast is worse by "
+            f"less than {format_share(decision.guard_margin)} is not ruled out"
+        )
+    worse = (
+        f"{swap_part_label(each.kind, each.name)} ({format_signed(each.value)}, margin {format_share(each.margin)})"
+        for each in parts
+        if each.status != Status.PASS
+    )
+    return f"{text}, in {join_names(worse)}"

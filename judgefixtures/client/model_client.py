@@ -1,0 +1,360 @@
+"""Client of one model: send prompts to its provider, with rate limiting and retries.
+
+The caller, a judge or a planner, builds the prompt and interprets the answer.
+"""
+
+import asyncio
+import contextlib
+import copy
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Generic
+
+from judgefixtures import providers
+from judgefixtures.cassettes.calls import CALL, JudgeCall
+from judgefixtures.cassettes.response_filter import tokens_spell_secret
+from judgefixtures.config import JudgeTable
+from judgefixtures.models.contrasts import Condition
+from judgefixtures.models.pairs import Pair, keep_columns
+from judgefixtures.models.plan import Plan
+from judgefixtures.models.replies import Arm, PlanWithUsage, R
+from judgefixtures.models.usage import Usage
+from judgefixtures.providers import LOGPROBS, UNSET, Provider, ProviderResponse, RetryableError, api_key
+from judgefixtures.providers.judge_table import THINKING_KEYS
+from judgefixtures.util.secrets import redact, redact_message
+from judgefixtures.util.texts import make_encodable
+
+from .parameter_probe import ParameterProbe, RequestOptions
+from .rate_limiter import RATE_LIMITED, RateLimiter
+from .retry import BackoffCounter, RetriesExhaustedError, RetryState, can_wait_for_retry
+from .served_model import ServedModelChangedError, ServedModelGuard
+from .truncation import TruncationMonitor
+
+MOST_UNEXPLAINED = 10  # errors in a row that name nothing that was sent
+REWORDED = "~"  # between a judge's name and that of a wording: no table's name has it
+
+
+class ModelClient(ABC, Generic[R]):
+    """One model, asked with what is made of its answers left open."""
+
+    client_name: ClassVar[str]  # as batches.jsonl has it
+    limit_key = "max_output_tokens"
+    is_comparable = False  # its replies decide something, so that two ways of asking can be compared
+
+    def __init__(self, name: str, table: JudgeTable, provider: Provider, pace: RateLimiter | None = None) -> None:
+        self.name = name
+        self.table = table
+        self.pace = pace or RateLimiter(table.requests_per_minute)
+        self.pin = ServedModelGuard(name, table)
+        self.cut_offs = TruncationMonitor(name, table, self.limit_key)
+        self.back_off = BackoffCounter(name)
+        self.probed = False
+        self.has_answered = False
+        self.unexplained = 0  # so many of the latest answers were errors that name nothing that was sent
+        self.shutdown_date: str | None = None
+        self._provider = provider
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @abstractmethod
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
+        """Return what is asked about a pair in a condition."""
+
+    def shows(self, pair: Pair) -> Pair:
+        """Return a pair with the columns that are shown of it, and no others: none, but by a judge's template."""
+        return keep_columns(pair, ())
+
+    @abstractmethod
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> R:
+        """Return what an answer amounts to, after so many failed attempts, of which some may have been billed."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change an answer, as plain JSON: no address, no key, no timeout, no rate."""
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """Who is asked, and with which parameters: the part of an identity that every asker has."""
+        table = self.table
+        identity: dict[str, Any] = {"provider": table.provider}
+        if table.record.is_code:
+            identity["target"] = table.target
+        else:
+            identity |= {"model": table.model, "parameters": self._parameters}
+            identity |= table.record.identity(table)
+        return identity | ({"dropped": sorted(self.dropped)} if self.dropped else {})
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        table = self.table
+        optional = (*THINKING_KEYS, "service_tier")
+        return {
+            "temperature": value_or_unset(table.temperature),
+            **({"seed": value_or_unset(table.seed)} if table.record.seed else {}),
+            "max_output_tokens": table.max_output_tokens,
+            "response_format": table.response_format if table.verdict == "json" else "none",
+            **{key: value for key in optional if (value := getattr(table, key)) is not None},
+            **({"logprobs": True, "top_logprobs": table.top_logprobs} if table.logprobs else {}),
+        }
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The parameters that this model does not take and that are therefore not sent."""
+        return self._provider.dropped
+
+    @property
+    def verdict_pattern(self) -> re.Pattern[bytes] | None:
+        """Where an answer states what it decides, if not as a verdict does."""
+        return None
+
+    @property
+    def paced_as(self) -> str:
+        """The name whose pace it keeps: a judge and its rewordings are one to a server that limits rates."""
+        return self.name.partition(REWORDED)[0]
+
+    @property
+    def retries(self) -> int:
+        """How many attempts failed that were made again."""
+        return self.back_off.retries
+
+    def adopt(self, identity: Mapping[str, Any]) -> None:
+        """Leave out what a recorded identity left out, where this judge may: token probabilities always."""
+        if identity and not self.probed:
+            left_out = frozenset(map(str, identity.get("dropped") or ()))
+            spared = LOGPROBS if self.table.logprobs else frozenset[str]()
+            self._provider.dropped = left_out if self.table.drop_unsupported else left_out & spared
+
+    async def close(self) -> None:
+        """Close the judge's connections; it can be asked again."""
+        await self._provider.close()
+
+    async def look_up_shutdown(self) -> None:
+        """Ask the provider, where it can be asked, on which day it ends the model."""
+        ask = getattr(self._provider, "shutdown_date", None)
+        if ask is not None and self.shutdown_date is None and api_key(self.table):
+            self.shutdown_date = await ask()
+
+    async def probe(self, prompt: str, call: JudgeCall | None = None) -> R:
+        """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
+
+        A rejected parameter is dropped where the judge's table allows it, token probabilities always; otherwise the
+        error names it. An answer that is cut off is not recorded and raises CutOffError: the remedy is another judge.
+        """
+        return await ParameterProbe(self.name, self.table, self._provider, partial(self._ask, prompt, call)).answer()
+
+    async def ask(self, prompt: str, call: JudgeCall | None = None) -> R:
+        """Return what is made of the answer to a prompt.
+
+        `call` says where its recording lives; without one it is the call that is in progress, if any.
+        """
+        return await self._ask(prompt, call, RequestOptions())
+
+    async def _ask(self, prompt: str, call: JudgeCall | None, manner: RequestOptions) -> R:
+        call = call or CALL.get() or JudgeCall()
+        self.check_asked()
+        self._check_key(call)
+        self._follow_loop()
+        patience = RetryState.of(self.table, manner.attempts, self.pace.answers)
+        return await RetryLoop(self, prompt, call, manner, patience).reply()
+
+    def check_asked(self) -> None:
+        """Raise ValueError where another asker has to be asked in this one's place; by default none has."""
+
+    def _follow_loop(self) -> None:
+        """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            self._provider.forget()
+        self._loop = loop
+
+    async def ask_once(self, prompt: str, call: JudgeCall) -> ProviderResponse:
+        """Return the answer of one attempt, in its turn and without secrets; raises as providers do."""
+        call.verdict_pattern = self.verdict_pattern
+        unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
+        async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
+            try:
+                # The time of a function begins when its turn comes: its provider counts.
+                async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
+                    with call.routed():
+                        answer = _encodable(await self._provider.complete(prompt, call))
+            except TimeoutError:
+                raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
+            except RetryableError as error:
+                if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
+                    self.pace.refused(started, error.retry_after)
+                raise
+            if not unhurried:
+                self.pace.heed(answer.quotas)
+        self.pin.check(answer.served_model)
+        if call.is_replayed:  # recordings hold no secrets
+            return answer
+        self.has_answered = self.has_answered or not call.was_played
+        if not unhurried:
+            self.pace.answered(started)
+        return _without_secrets(answer)
+
+    def _check_key(self, call: JudgeCall) -> None:
+        variable = self.table.key_variable
+        if variable and not api_key(self.table) and not call.is_replayed:
+            raise providers.FatalJudgeError(
+                f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
+                f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
+            )
+
+
+def value_or_unset(value: float | None) -> float | str:
+    """Return a parameter's value as an identity holds it."""
+    return UNSET if value is None else value
+
+
+def _encodable(answer: ProviderResponse) -> ProviderResponse:
+    """Return what a provider returned with texts that can travel, be written and be printed."""
+    texts = ("text", "detail", "reasoning", "served_model", "fingerprint")
+    new: dict[str, Any] = {name: make_encodable(text) for name in texts if (text := getattr(answer, name)) is not None}
+    return replace(answer, **new)
+
+
+def _without_secrets(answer: ProviderResponse) -> ProviderResponse:
+    return replace(
+        answer,
+        text=redact(answer.text),
+        detail=redact_message(answer.detail),
+        reasoning=redact(answer.reasoning),
+        tokens=() if tokens_spell_secret([token.text for token in answer.tokens]) else answer.tokens,
+    )
+
+
+@dataclass(slots=True)
+class RetryLoop(Generic[R]):
+    """The attempts to have one question answered, of which `wasted` failed ones may have been billed."""
+
+    asker: ModelClient[R]
+    prompt: str
+    call: JudgeCall
+    manner: RequestOptions
+    patience: RetryState
+    wasted: int = 0
+
+    async def reply(self) -> R:
+        """Return what is made of the answer; raises FatalJudgeError."""
+        asker = self.asker
+        if self.manner.after is not None:
+            await asker.back_off.wait(self.manner.after, 0)
+        while True:
+            try:
+                answer = await asker.ask_once(self.prompt, self.call)
+            except RetryableError as error:
+                failure, was_last = self._note_failure(error)
+            except providers.FatalJudgeError as error:
+                if not self._is_of_prompt(error):
+                    raise self._end(error) from None
+                asker.unexplained += 1
+                words = self._in_words(error)
+                return self._accept(ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True))
+            else:
+                asker.unexplained = 0
+                return self._accept(answer)
+            if was_last:  # said here, where the server's own words, keys and all, are no longer the error's context
+                return self._give_up(failure)
+            await asker.back_off.wait(failure, self.patience.failures)
+
+    @property
+    def _is_tentative(self) -> bool:
+        return self.manner.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
+
+    def _settle(self) -> None:
+        """Keep what was received, or forget it where nothing of this question is to be recorded."""
+        (self.call.keep_answer if self.manner.keep else self.call.drop_answer)()
+
+    def _is_of_prompt(self, error: providers.FatalJudgeError) -> bool:
+        """Tell whether a request was refused for its prompt: with others the same request was answered."""
+        if self.call.is_posted or self.call.record_at_once:
+            return False
+        if not isinstance(error, providers.UnsupportedParameterError) or error.parameter:
+            return False
+        return self.call.was_played or (self.asker.probed and self.asker.unexplained < MOST_UNEXPLAINED)
+
+    def _accept(self, answer: ProviderResponse) -> R:
+        reply = self.asker.parse_reply(answer, self.patience.failures, self.wasted)
+        if self.manner.probes:
+            self.asker.cut_offs.check_probe(reply, self.call)
+        self._settle()
+        return reply
+
+    def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
+        """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
+        asker, call = self.asker, self.call
+        failure = copy.copy(error)
+        failure.args = (redact_message(str(error)),)
+        was_last = self.patience.is_gone(error, asker.pace.answers)
+        is_answer = error.invalid is not None and not error.outage
+        if not is_answer:
+            call.leave_unread(self._in_words(error))
+        call.postpone(unless_asked=asker.table.max_attempts)
+        was_last = was_last or call.is_posted  # the batches are the attempts
+        is_tentative = self._is_tentative and error.status is None  # an error about the prompt finds out nothing
+        if call.was_played or (was_last and is_answer and not is_tentative):
+            self._settle()
+            return failure, True
+        call.drop_answer()
+        self.wasted += error.may_be_billed
+        if isinstance(error, providers.UnreachableError) and not asker.has_answered:
+            raise providers.FatalJudgeError(f"judge {asker.name!r}: {failure}") from None
+        if is_tentative or failure.outage:
+            failure.invalid = None
+        return failure, was_last
+
+    def _end(self, error: providers.FatalJudgeError) -> providers.FatalJudgeError:
+        """Return what ends the question, as it may be shown: nothing of the answer counts."""
+        words = self._in_words(error)
+        if not isinstance(error, ServedModelChangedError):
+            self.call.leave_unread(words)
+        self.call.drop_answer()
+        if isinstance(error, providers.UnsupportedParameterError):
+            return providers.UnsupportedParameterError(words, error.parameter)
+        if isinstance(error, ServedModelChangedError):
+            return ServedModelChangedError(words, error.model)
+        return providers.FatalJudgeError(words)
+
+    def _give_up(self, failure: RetryableError) -> R:
+        if failure.invalid is None:
+            raise RetriesExhaustedError(
+                f"judge {self.asker.name!r}: gave up after {self.patience.in_words}; the last one: {failure}. "
+                "What was recorded is kept: run again with --judge-record missing.",
+                failure,
+            )
+        answer = ProviderResponse("", failure.invalid, str(failure))
+        return self.asker.parse_reply(answer, self.patience.failures - 1, self.wasted)
+
+    def _in_words(self, error: Exception) -> str:
+        return redact_message(f"judge {self.asker.name!r}: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSet(Generic[R]):
+    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
+
+    `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
+    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
+    """
+
+    asker: ModelClient[R]
+    pairs: Sequence[Pair]
+    arms: Sequence[Arm]
+    plans: Mapping[str, PlanWithUsage] = field(default_factory=dict)
+    frozen: Sequence[Pair] | None = None
+    among: str | None = None
+    what: str = ""
+
+    @property
+    def conditions(self) -> list[str]:
+        """The names of the conditions, which are those of their cassettes."""
+        return list(dict.fromkeys(condition.name for condition, _ in self.arms))
+
+    @property
+    def total(self) -> int:
+        """How many answers there are to be."""
+        return len(self.arms) * len(self.pairs)

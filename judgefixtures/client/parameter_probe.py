@@ -1,0 +1,111 @@
+"""Probe: the first request of a recording, sent alone to find out which parameters the model accepts."""
+
+import contextlib
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from judgefixtures.providers import LOGPROBS, FatalJudgeError, Provider, RetryableError, UnsupportedParameterError
+from judgefixtures.providers.error_classification import (
+    logprobs_rejection,
+    provider_parameter_names,
+    rejected_parameter,
+)
+from judgefixtures.providers.judge_table import JudgeTable
+from judgefixtures.util.secrets import redact_message
+
+from .retry import RetriesExhaustedError, is_transient
+
+T = TypeVar("T")
+
+REMEDIES = {
+    "logprobs": "leave logprobs out of the judge's table",
+    "response_format": 'set response_format = "json_object" or "none", or drop_unsupported = true',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """How a question is asked. `keep=False`: its answer is not recorded.
+
+    `tentative` decides nothing when the attempts are used up; `after` is a failure of just now that is waited for
+    first, as long as the server asked for. `probes`: it is the first of a recording.
+    """
+
+    attempts: int | None = None
+    keep: bool = True
+    tentative: bool = False
+    after: RetryableError | None = None
+    probes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterProbe(Generic[T]):
+    """A question that is asked without what the model refuses, until the model answers."""
+
+    judge: str
+    table: JudgeTable
+    provider: Provider
+    ask: Callable[[RequestOptions], Coroutine[Any, Any, T]]
+
+    async def answer(self) -> T:
+        """Return what the answer amounts to; a parameter that is refused is dropped where the judge's table allows it.
+
+        Token probabilities always are; otherwise the error names the parameter.
+        """
+        while True:
+            try:
+                return await self._answer_as_it_is()
+            except UnsupportedParameterError as error:
+                named = provider_parameter_names(error.parameter) & self.provider.sent
+                if not named or not (self.table.drop_unsupported or named <= LOGPROBS):
+                    raise
+                self.provider.dropped |= named
+
+    async def _answer_as_it_is(self) -> T:
+        """Ask with the parameters as they are; where the server fails on one, say on which."""
+        failure: RetryableError | None
+        try:
+            return await self.ask(RequestOptions(min(2, self.table.max_attempts), tentative=True, probes=True))
+        except RetriesExhaustedError as error:
+            failure = error.failure
+            if is_transient(failure):
+                raise
+        suspects = self._suspects if (failure.status or 0) >= 500 else ()
+        message = redact_message(f"judge {self.judge!r}: {failure}")
+        rejected = rejected_parameter({}, str(failure)) if suspects else ""
+        if "logprobs" in suspects and (refusal := logprobs_rejection(rejected, str(failure), message)) is not None:
+            raise refusal
+        for suspect in suspects:
+            failure = await self._fault_without(provider_parameter_names(suspect), failure)
+            if failure is None:
+                with contextlib.suppress(RetriesExhaustedError):  # it may have been an outage that is over
+                    return await self.ask(RequestOptions(1, probes=True))
+                raise self._fails_on(suspect)
+        return await self.ask(RequestOptions(after=failure, probes=True))
+
+    @property
+    def _suspects(self) -> tuple[str, ...]:
+        """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
+        return tuple(name for name in self.table.record.suspects if provider_parameter_names(name) & self.provider.sent)
+
+    async def _fault_without(self, names: frozenset[str], failure: RetryableError) -> RetryableError | None:
+        """Ask once without some parameters, recording nothing; return the failure that remains, None for none."""
+        before = self.provider.dropped
+        self.provider.dropped = before | names
+        try:
+            await self.ask(RequestOptions(1, keep=False, after=failure, probes=True))
+        except RetriesExhaustedError as error:
+            return error.failure
+        except FatalJudgeError:
+            return failure
+        finally:
+            self.provider.dropped = before
+        return None
+
+    def _fails_on(self, parameter: str) -> UnsupportedParameterError:
+        return UnsupportedParameterError(
+            f"judge {self.judge!r}: the server fails on {parameter} = {getattr(self.table, parameter)!r} and answers "
+            f"without it: {REMEDIES[parameter]}.",
+            parameter,
+        )

@@ -1,0 +1,126 @@
+"""Guard against truncated and refused answers: stop when further requests would waste money."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.models.replies import ModelReply
+from judgefixtures.models.usage import NO_ROOM, Usage
+from judgefixtures.parsing.repetition import LOOP_REMEDY
+from judgefixtures.providers import FatalJudgeError
+from judgefixtures.providers.judge_table import JudgeTable
+
+FIRST_ANSWERS = 20  # where all of them are cut off, or most are refused, the others will be
+REFUSED = ("filtered", "refusal", "too-large", "no-answer")
+
+
+class TruncatedAnswersError(FatalJudgeError):
+    """The judge's answers are cut off: asking on would pay for nothing. `usage` is what the dropped answer cost."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class RefusedPromptsError(FatalJudgeError):
+    """Most of the first prompts are refused: it is not about single ones."""
+
+
+@dataclass(slots=True)
+class TruncationMonitor:
+    """How many of a judge's first answers were cut off or refused; where that does not matter none ends a recording.
+
+    Nor does a cut-off one where the judge, as it is now, has answered otherwise in an earlier recording
+    (`note_earlier`): some of its answers are too long then, and are recorded as that.
+    """
+
+    judge: str
+    table: JudgeTable
+    limit_key: str
+    matter: bool = True
+    ended: bool = False  # a recording
+    _count: int | None = 0  # from the first answer of a recording on; None: not all were
+    _loops: list[str] = field(default_factory=list)  # the ends of those that were cut off in a loop
+    _early: int | None = None  # tokens of the last one, where the server ended it well before the limit
+    _recorded: bool = False  # by the judge as it is now, before this run
+    _valid: bool = False  # and one of these was
+    _answers: int = 0  # the first ones
+    _refused: Counter[str] = field(default_factory=Counter)  # of these, by their kinds
+
+    def note_earlier(self, reply: ModelReply) -> None:
+        """Note an answer that was recorded before."""
+        self._recorded, self._valid = True, self._valid or reply.invalid is None
+
+    def count(self, reply: ModelReply) -> None:
+        """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
+        if reply.invalid != "truncated":
+            self._count = None
+        if self._count is not None:
+            self._count += 1
+            self._note_end(reply)
+            self._loops += filter(None, [reply.loop])
+            if self._count >= FIRST_ANSWERS and self._ends:
+                raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all", kept=True)
+
+    def count_refused(self, reply: ModelReply) -> None:
+        """Raise RefusedPromptsError where more than half of a recording's first answers are refused; they are kept."""
+        self._answers += 1
+        if self._answers <= FIRST_ANSWERS and (reply.refused or reply.invalid in REFUSED):
+            self._refused[str(reply.invalid)] += 1
+        if self.matter and self._answers <= FIRST_ANSWERS < 2 * self._refused.total():
+            kinds = ", ".join(f"{kind} {count}" for kind, count in self._refused.most_common())
+            raise RefusedPromptsError(
+                f"judge {self.judge!r}: {self._refused.total()} of the first {self._answers} answers were refused "
+                f"({kinds}); the last one: {reply.detail or reply.invalid}. A judge is to answer at least half "
+                f"of its first {FIRST_ANSWERS} prompts. What was recorded is kept: remove the cause and run again with "
+                "--judge-record invalid, or record refused prompts all the same with --judge-force."
+            )
+
+    def check_probe(self, reply: ModelReply, call: JudgeCall) -> None:
+        """Raise CutOffError, and forget the answer, where the first one of a recording is cut off.
+
+        One that goes round in a loop is kept: a longer one would be no other, and says nothing of the limit.
+        """
+        if self._ends and reply.invalid == "truncated" and not (reply.loop or reply.refused or call.was_played):
+            if call.is_posted:
+                return  # it is paid for, and so are the others
+            call.drop_answer()
+            self._note_end(reply)
+            raise self._error("the first answer was", reply.usage, kept=self._recorded)
+
+    def _note_end(self, reply: ModelReply) -> None:
+        self._early = reply.usage.output_tokens if reply.ended_early else None
+
+    @property
+    def _ends(self) -> bool:
+        return self.matter and not self._valid
+
+    def _error(self, which: str, usage: Usage | None = None, *, kept: bool) -> TruncatedAnswersError:
+        self.ended = True
+        is_code = self.table.record.is_code
+        limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
+        again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"
+        return TruncatedAnswersError(
+            f"judge {self.judge!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
+            f"{self._remedy}, and run the same command {again}. To record cut-off answers all the same, add "
+            "--judge-force.",
+            usage,
+        )
+
+    @property
+    def _remedy(self) -> str:
+        """What to change, by what most of them are: in a loop, or longer than they may be."""
+        if 2 * len(self._loops) > (self._count or 0):
+            return (
+                f'{len(self._loops)} of them go round in a loop, the last one ends in "{self._loops[-1]}": '
+                f"{LOOP_REMEDY}. Change one of these"
+            )
+        if self._early is not None:
+            return f"The server ended the last one after {self._early} tokens: {NO_ROOM}. Do that"
+        if self.table.record.is_code:
+            return f"Raise the limit that {self.table.target} sends"
+        less = " or ".join(sorted(self.table.record.thinking))
+        return (
+            f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
+            f"a start), or let the model think less ({less})"
+        )

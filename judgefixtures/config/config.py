@@ -1,0 +1,215 @@
+"""Configuration in effect: all tables, looked up by name, and the restrictions that apply in CI."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import SkipValidation
+
+from judgefixtures.models.cues import FAMILIES, PLACE, CueFamily, Families
+from judgefixtures.providers import FatalJudgeError, check_sdk
+from judgefixtures.providers.judge_table import JudgeTable, StrictTable
+from judgefixtures.sources.label_files import find_labels_files
+from judgefixtures.sources.source import Source
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table_heading
+from judgefixtures.util.secrets import redact_message
+
+from . import run_tables
+from .run_tables import OWN_GATES, CanaryTable, ControlTable, DatasetTable, DetectorTable, GateTable, SwapTable, Waiver
+
+
+class Config(StrictTable):
+    """The configuration in force, built-in tables included. Paths are absolute."""
+
+    file: str
+    judge: str | None
+    dataset_names: tuple[str, ...]
+    pairs: int | None
+    seed: int
+    judges: Mapping[str, JudgeTable]
+    datasets: Mapping[str, DatasetTable]
+    default_gate: GateTable
+    family_gates: Mapping[str, GateTable]
+    swap: SwapTable
+    control: ControlTable | None
+    waivers: tuple[Waiver, ...]
+    cues: SkipValidation[Families]  # validated as it was read; a family's terms would be lost
+    written_gates: frozenset[str] = frozenset()  # the [gate.NAME] tables that stand in the file
+    own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
+    security: run_tables.SecurityTable = run_tables.SecurityTable()
+    detector: DetectorTable = DetectorTable()
+    canary: CanaryTable = CanaryTable()
+    batch_parity: int = 20
+    folder: Path = Path()  # where the configuration stands
+    within: tuple[str, ...] = ()  # the table that it is, as ("tool", "judgefixtures"); none in a file of its own
+
+    def heading(self, *names: str) -> str:
+        """Return the heading of a table of ours as it is written in this configuration's file."""
+        return table_heading(self.within, *names)
+
+    def judge_table(self, name: str) -> JudgeTable:
+        """Return the table of a judge; raises JudgeFixturesError with the names there are."""
+        self._check_there("judge", name, self.judges)
+        return self.judges[name]
+
+    def source(self, name: str) -> Source:
+        """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
+        self._check_there("dataset", name, self.datasets)
+        return source_of_table(name, self.datasets[name], self.within)
+
+    def _check_there(self, kind: str, name: str, tables: Mapping[str, object]) -> None:
+        if name not in tables:
+            raise JudgeFixturesError(
+                f"there is no {kind} {name!r}: {accepted_values(name, tables)}. {kind.capitalize()}s are "
+                f"{self.heading(f'{kind}s', 'NAME')} tables of {self.file}."
+            )
+
+    def datasets_of(self, family: str, judge: str | None = None) -> tuple[str, ...]:
+        """Return the datasets that a family is about: those selected, or the house sets that are made for it.
+
+        Which house sets these are depends on the mode of the `judge`.
+        """
+        if self.dataset_names:
+            return self.dataset_names
+        sets = run_tables.sample_datasets("pairwise" if judge is None else self.judge_table(judge).mode)
+        return sets.close if family in (*self.cues, "repeat", "four-cell", "wording") else sets.clear
+
+    def check_judge_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
+        for key, path in _files_of(self.judge_table(name)):
+            self._check_inside(Path(path), f"{self.heading('judges', name)} {key}")
+
+    def check_dataset_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
+        source = self.source(name)
+        if source.path is not None:
+            self._check_inside(source.path, f"{self.heading('datasets', name)} path")
+        for file in find_labels_files(source.path).values() if source.path is not None and source.labels_from else ():
+            self._check_inside(file, f"{self.heading('datasets', name)} labels_from")
+
+    def check_key(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
+
+        A branch can name any variable and any address: who answers for the repository lists the variables.
+        """
+        table = self.judges[name]
+        variable = table.key_variable
+        if not is_ci_run() or table.address is None or variable is None or variable in self.security.api_key_envs:
+            return
+        if not os.environ.get(variable, "").strip():
+            return  # nothing is sent then: asking says that the key is missing
+        raise JudgeFixturesError(
+            f"{self.file}: {self.heading('judges', name)} sends the variable {variable} to "
+            f"{redact_message(table.address)}, {'an endpoint' if table.base_url is None else 'a base_url'} of its own: "
+            f"recording in CI refuses that unless it is allowed. If the address is right, list the variable: "
+            f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
+        )
+
+    def check_sdk(self, name: str) -> None:
+        """Raise JudgeFixturesError where the SDK that a judge is asked through is not installed."""
+        try:
+            check_sdk(self.judges[name])
+        except FatalJudgeError as error:
+            raise JudgeFixturesError(f"{self.file}: {self.heading('judges', name)}: {error}") from None
+
+    def _check_inside(self, path: Path, where: str) -> None:
+        """Raise JudgeFixturesError where CI would read a file that neither is the repository's nor allowed."""
+        if not is_ci_run():
+            return
+        repository = _repository(self.folder.resolve())
+        allowed = [repository, *((self.folder / each).resolve() for each in self.security.allow_outside)]
+        links = [path_inside for path_inside in path.rglob("*") if path_inside.is_symlink()] if path.is_dir() else []
+        for file in (path, *links):
+            if not any(file.resolve().is_relative_to(folder) for folder in allowed):
+                named = os.path.relpath(file.resolve().parent, self.folder.resolve())
+                raise JudgeFixturesError(
+                    f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
+                    "there unless it is allowed. Move the file into the repository, or list its folder: "
+                    f'allow_outside = ["{named}"] in {self.heading("security")}.'
+                )
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The environment variables that may hold a key of a judge of this configuration."""
+        own = {table.key_variable for table in self.judges.values() if table.key_variable is not None}
+        return tuple(sorted(own | set(self.security.api_key_envs)))
+
+    def gate(self, family: str) -> GateTable:
+        """Return the gate of a family: [gate.FAMILY] where it is written, over [gate]."""
+        return self.family_gates.get(family, self.default_gate)
+
+    @property
+    def first_look(self) -> int | None:
+        """The fewest pairs that a gate may decide a contrast with; None where none plans looks."""
+        planned = [gate.looks[0] for gate in (self.default_gate, *self.family_gates.values()) if gate.looks]
+        return min(planned, default=None)
+
+    @property
+    def decisive(self) -> dict[str, dict[str, Any]]:
+        """Return what results depend on, by table and key as they are written: plain values, of whole tables all keys.
+
+        Of [gate.FAMILY] it is what differs from [gate]. Where pairs come from is left out: what counts is which came.
+        """
+        default = self.default_gate.model_dump()
+        settings: dict[str, dict[str, Any]] = {
+            "": {"seed": self.seed, "control": self.control is not None},
+            "gate": default,
+            "swap": self.swap.model_dump(),
+            "control": {} if self.control is None else self.control.model_dump(),
+            "detector": self.detector.model_dump(),
+            "waivers": {each.contrast: each.model_dump(mode="json") for each in reversed(self.waivers)},
+            "cues": {},
+        }
+        for name, gate in self.family_gates.items():
+            lacks = run_tables.NOT_INHERITED if name in OWN_GATES else ()
+            above = {key: value for key, value in default.items() if key not in lacks}
+            above |= {key: value for key, value in _usual(name).items() if key not in default}
+            own = {key: value for key, value in gate.model_dump().items() if value not in (None, above.get(key))}
+            settings |= {f"gate.{name}": own} if own else {}
+        for name, labels in self.cues.items():
+            if labels != FAMILIES.get(name):
+                settings["cues"][name] = list(labels)  # their order is the declared direction
+                settings[f"cues.{name}"] = dict(labels)
+                if isinstance(labels, CueFamily):
+                    settings[f"cues.{name}"] |= {PLACE: labels.place} if labels.place == "prompt" else {}
+                    terms = {label: list(words) for label, words in labels.terms.items()}
+                    settings |= {f"cues.{name}.terms": terms} if labels.terms else {}
+        return settings
+
+    def waiver(self, contrast: str) -> Waiver | None:
+        """Return the waiver of a contrast, expired or not, or None."""
+        return next((waiver for waiver in self.waivers if waiver.contrast == contrast), None)
+
+
+def _usual(gate: str) -> dict[str, Any]:
+    """Return what the keys of a gate are where its table does not say."""
+    return {key: each.default for key, each in OWN_GATES.get(gate, GateTable).model_fields.items()}
+
+
+def is_ci_run() -> bool:
+    """Tell whether this is a run of a CI service: the variable CI says so, in all of them."""
+    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _repository(folder: Path) -> Path:
+    """Return the root of the repository that a configuration belongs to: where .git is, else its own folder."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
+    """Return the files that a judge is made of, with the keys that name them; built-in templates are none."""
+    named = [("template", table.template), ("system_prompt", table.system_prompt or "")]
+    named += [("templates", path) for path in (table.templates or {}).values()]
+    named += [("wordings", path) for path in table.wordings or ()]
+    return [(key, path) for key, path in named if Path(path).is_absolute()]
+
+
+def source_of_table(name: str, table: DatasetTable, within: tuple[str, ...]) -> Source:
+    """Return what a [datasets.NAME] table says of where its pairs come from."""
+    fields = {**dict(table), "path": Path(table.path) if table.path else None}
+    del fields["closest"]  # of what a source gives: no part of what it is
+    if table.columns is not None:
+        fields["columns"] = {field: column for field, column in table.columns.items() if isinstance(column, str)}
+        fields["raters"] = next((tuple(each) for each in table.columns.values() if isinstance(each, list)), ())
+    return Source(name=name, heading=table_heading(within, "datasets", name), **fields)

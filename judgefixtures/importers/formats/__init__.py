@@ -1,0 +1,31 @@
+"""Export formats of evaluation tools: one file each, listed below, with messages in data/logs.toml.
+
+Each row is kept in two forms: as the tool wrote it, for --columns and --where, and normalized (`normalized_row`).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .braintrust import BraintrustFormat
+from .deepeval import DeepevalFormat
+from .inspect import InspectFormat
+from .langfuse import LangfuseFormat
+from .langsmith import LangsmithFormat
+from .loaded_file import ExportFormat, LoadedFile
+from .mlflow import MLflowFormat
+from .otel import OpenTelemetryFormat
+from .phoenix import PhoenixFormat
+from .promptfoo import PromptfooFormat
+from .unmarked import PlainLogFormat
+
+# In the order in which they are asked whether a file is theirs: any is plain.
+_EVALUATIONS = (InspectFormat, PromptfooFormat, DeepevalFormat, BraintrustFormat, LangsmithFormat, MLflowFormat)
+_TRACES = (PhoenixFormat, LangfuseFormat, OpenTelemetryFormat)
+EXPORTS: Mapping[str, type[ExportFormat]] = MappingProxyType(
+    {each.name: each for each in (*_EVALUATIONS, *_TRACES, PlainLogFormat)}
+)
+
+
+def detect_format(held: LoadedFile) -> type[ExportFormat]:
+    """Return whose export a file is, by what it holds."""
+    return next(each for each in EXPORTS.values() if each.claims(held))

@@ -1,0 +1,105 @@
+"""Rows of logs whose judge passed or failed one response at a time."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from judgefixtures.config import JudgeTable
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.parsing.grades import parse_grade
+from judgefixtures.util.texts import short_repr
+
+from .imported_answers import ImportedAnswer, ImportedGrade
+from .log_rows import LogRow
+from .row_formats import ExampleRowFormat, Said
+
+
+class GradeRows(ExampleRowFormat):
+    """A row says whether the response of an example passed; it is one of the usual words, or one of the table's labels.
+
+    A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
+    """
+
+    mode: ClassVar[str] = "binary"
+    form: ClassVar[type[ImportedAnswer]] = ImportedGrade
+    stated: ClassVar[tuple[str, ...]] = (ImportedGrade.field,)
+    holds: ClassVar[str] = "grades"
+    asked: ClassVar[str] = "whether a response passed"
+
+    def __init__(self, table: JudgeTable) -> None:
+        super().__init__(table)
+        self._unread: list[tuple[str, LogRow]] = []  # values that say neither, and where
+        self._read = 0
+        self._words: dict[str, bool | None] = {}  # what each word says: many rows have few
+
+    def of_value(self, entry: LogRow) -> tuple[bool | None, InvalidKind | None]:
+        """Return whether it passed, or nothing."""
+        value = entry.value(*self.stated)
+        if value is None:
+            return None, None
+        quoted, column = short_repr(value), entry.column(*self.stated)
+        if isinstance(value, list | dict):
+            raise entry.row.mistake(
+                f"{column} is {quoted}: it must be a word, true or false, 1 or 0, or null where the judge gave "
+                "no grade."
+            )
+        word = value if isinstance(value, str) else json.dumps(value)
+        if word not in self._words:
+            self._words[word] = parse_grade(word, "word", self.table.labels).passed
+        passed = self._words[word]
+        if passed is not None:
+            self._read += 1
+            return passed, None
+        if _is_number(value):
+            raise entry.row.mistake(
+                f'{column} is {quoted}, which is a score and no grade: set mode = "pointwise" and pass_mark, from '
+                f"which score on a response passes, in {self.table.heading}, and name the column with --columns "
+                f"score={column}; or name that of the grade with --columns {ImportedGrade.field}=..."
+            )
+        self._unread.append((quoted, entry))
+        return None, "not-a-choice"
+
+    def of_text(self, entry: LogRow, answer: str) -> Said:
+        """Return the grade that a text states, in the form that is asked for, or that of the judge's table."""
+        table = self.table
+        form = entry.request.verdict or table.verdict
+        grade = parse_grade(answer, form, table.labels, table.grade_field if form == "json" else None)
+        return grade.passed, grade.reason, grade.invalid
+
+    def check_read(self) -> None:
+        """Raise JudgeFixturesError where there are words, and none of them is a grade."""
+        if self._read or not self._unread:
+            return
+        quoted, entry = self._unread[0]
+        raise entry.row.mistake(
+            f"{entry.column(*self.stated)} is {quoted}, and no row has a word that says pass or fail. Say which do, "
+            f'positive first, with labels = ["...", "..."] in {self.table.heading} (provider = "imported", mode = '
+            f'"binary"), or name the column of the grade with --columns {ImportedGrade.field}=...'
+        )
+
+    def remarks(self) -> tuple[tuple[str, str], ...]:
+        """Return the words that are no grade."""
+        return tuple((f"{quoted} says neither pass nor fail", entry.row.where) for quoted, entry in self._unread)
+
+    def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
+        """Return how many passed and failed, and how many have no grade."""
+        counts = Counter(each.said for each in answers)
+        more = f"; {counts[None]} without a grade" if counts[None] else ""
+        return f"passed {counts[True]}, failed {counts[False]}{more}"
+
+
+class ZeroOneScoreRows(GradeRows):
+    """Grades that stand where scores do: no row has any other than 0 and 1."""
+
+    stated: ClassVar[tuple[str, ...]] = ("score",)
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a value is a number, or a text that is one."""
+    try:
+        return math.isfinite(float(value)) if isinstance(value, int | float | str) else False
+    except (ValueError, OverflowError):
+        return False

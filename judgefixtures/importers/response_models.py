@@ -1,0 +1,52 @@
+"""Names of the models that wrote the responses, kept as a column of the examples."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from judgefixtures.models.pairs import MODEL, Example, Pair
+from judgefixtures.sources.values import value_to_text
+from judgefixtures.util.texts import make_encodable, make_one_line, short_repr
+
+from .log_rows import LogRow
+
+SHOWN = 40  # characters of a name
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseModels:
+    """The models by the ids of what they wrote; `remark` says why a column that has models is not used."""
+
+    models: Mapping[str, str]
+    remark: str = ""
+
+    def signed(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Return examples with who wrote their response, where they do not say it themselves."""
+        alone = {model: {MODEL: model} for model in {*self.models.values()}}  # once each, of 100,000 examples
+        return tuple(
+            replace(pair, columns={**pair.columns, **known} if pair.columns else known)
+            if isinstance(pair, Example) and known and MODEL not in pair.columns
+            else pair
+            for pair in pairs
+            for known in [alone.get(self.models.get(pair.id, ""))]
+        )
+
+
+def response_models(about: Iterable[tuple[str, LogRow]]) -> ResponseModels:
+    """Return who wrote what, by the rows and the ids of what each is about.
+
+    A response has one writer. A column that says two of one response, or by which `--where` chooses rows, is about the
+    judge, and none is kept; where --columns names it, two of one are a JudgeFixturesError.
+    """
+    models: dict[str, str] = {}
+    for name, entry in about:
+        value, column = entry.value(MODEL), entry.column(MODEL)
+        if value in (None, "") or column in entry.request.where:
+            continue
+        model = make_encodable(value_to_text(value))
+        if models.setdefault(name, model) != model:
+            both = " and ".join(repr(make_one_line(each))[:SHOWN] for each in (models[name], model))
+            clash = f"{column} says {both} of the response of {short_repr(name, SHOWN)}, and one model wrote it"
+            if MODEL in entry.request.columns:
+                raise entry.row.mistake(f"{clash}. Name the column of who wrote it with --columns {MODEL}=...")
+            return ResponseModels({}, f"not used: {clash}: by model with --columns {MODEL}=... of who did")
+    return ResponseModels(models)

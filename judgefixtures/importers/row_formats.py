@@ -1,0 +1,239 @@
+"""Row formats: what log rows hold, by the judge's mode (choices, grades or scores).
+
+Each `RowFormat` is a class in a file of its own. `PairRowFormat` and `ExampleRowFormat` hold the common parts.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from judgefixtures.config import AgreementTable, Config, JudgeTable
+from judgefixtures.models.contrasts import Condition, Order, single_condition
+from judgefixtures.models.pairs import FIELDS, MODEL, TEXT_FIELDS, Example, Pair
+from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
+from judgefixtures.sources import Source
+from judgefixtures.sources.mapping import mapped_pair
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.texts import quote_names
+
+from .imported_answers import AnswerKeyFields, ImportedAnswer, name_without_order
+from .log_rows import ASKED, SAID, LogRow, UnusableRowError
+
+# Where to say what their words mean: no table is of a log.
+ROWS_ARE_THE_DATA = "a [datasets.NAME] table that has these examples (then import with --dataset NAME)"
+
+LABELS = ("label", "labels")
+
+Said = tuple[Any, str, InvalidKind | None]  # what was said, the reason, and why it is nothing that counts
+
+
+class RowFormat(ABC):
+    """What the rows of a log hold; it knows the table of the judge whose answers they are."""
+
+    mode: ClassVar[str]  # of these judges
+    form: ClassVar[type[ImportedAnswer]]  # of an answer
+    stated: ClassVar[tuple[str, ...]]  # fields of a row that say what was said
+    texts: ClassVar[tuple[str, ...]]  # fields of what was shown
+    told: ClassVar[tuple[str, ...]]  # fields of a pair or an example itself, where no dataset has it
+    words: ClassVar[Vocabulary]
+    holds: ClassVar[str]  # what the rows are called
+    asked: ClassVar[str]  # what each of them says
+    skips: ClassVar[bool] = False  # a row whose value is no number: it is counted, and else an error
+    alike: ClassVar[str] = ""  # what else two answers to one question have in common
+    check: str  # for which a log without cues is enough
+    limit: str  # of that check's gate, to begin with
+
+    def __init__(self, table: JudgeTable) -> None:
+        self.table = table
+        self._sources: dict[tuple[tuple[str, str], ...], Source] = {}
+
+    @classmethod
+    def fields(cls) -> tuple[str, ...]:
+        """Return what a row can say."""
+        return (*ASKED, *cls.stated, *SAID, *cls.told)
+
+    @classmethod
+    def is_stated(cls, entries: Sequence[LogRow]) -> bool:
+        """Tell whether rows have the fields that say what was said."""
+        return any(all(entry.has(name) for name in cls.stated) for entry in entries)
+
+    @classmethod
+    def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:  # noqa: ARG003
+        """Return what the table of their judge has to say beside provider and mode, where there is none yet."""
+        return {}
+
+    @property
+    def says(self) -> str:
+        """What is said in a row."""
+        return self.words.says
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The lines of its judge's table beside the provider."""
+        return (f'mode = "{self.mode}"',)
+
+    @classmethod
+    def is_in(cls, entry: LogRow) -> bool:
+        """Tell whether a row holds its own pair, or example."""
+        return entry.has_texts(cls.texts)
+
+    # --- what was shown ---------------------------------------------------------------------------------------
+
+    def pair(self, entry: LogRow) -> Pair:
+        """Return the pair or the example that a row holds, with its own id or one made of the texts."""
+        columns = {name: column for name in self.told if (column := entry.column(name))}
+        has_id = entry.value("pair") is not None
+        known = {**columns, **({"id": entry.column("pair")} if has_id else {})}
+        source = self._sources.get(key := tuple(known.items()))  # most rows look like the one before
+        if source is None:
+            source = Source("log", columns=known, raters=entry.request.raters, heading=ROWS_ARE_THE_DATA)
+            self._sources[key] = source
+        mapped = mapped_pair(entry.row, source, make_id=not has_id, further=False)  # the rest is about the answer
+        assert mapped is not None  # no gold value is left out without gold_values
+        return mapped
+
+    def order(self, entry: LogRow) -> Order | None:  # noqa: ARG002
+        """Return the order of two responses that a row names."""
+        return None
+
+    @abstractmethod
+    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
+        """Return the conditions by the names that rows have for them."""
+
+    def shown(self, entry: LogRow, known: Mapping[str, Condition], *, swapped_texts: bool) -> tuple[str, Order]:
+        """Return a row's condition without its order, and the order in which the pair was shown."""
+        name, named = entry.value("condition"), self.order(entry)
+        condition = known.get("no-cue" if name in (None, "") else str(name))
+        if condition is None:
+            raise UnusableRowError("its condition is none of ours")
+        orders: set[Order] = {order for order in (named,) if order}
+        orders |= {"21"} if condition.order == "21" or swapped_texts else set()
+        if len(orders) > 1:
+            raise entry.row.mistake(
+                "the row says two things about the order of the responses: its "
+                "order column names one, its condition or its texts the other."
+            )
+        return name_without_order(condition), next(iter(orders), "12")
+
+    # --- what was said ----------------------------------------------------------------------------------------
+
+    def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:  # noqa: ARG002 (for who needs it)
+        """Return the answer that a row holds about a pair; raises JudgeFixturesError naming its line."""
+        value, reason, invalid = self._said(entry)
+        return self.form.of(value, key, reason, invalid)
+
+    def _said(self, entry: LogRow) -> Said:
+        named = "answer" in entry.request.columns
+        if not named and any(entry.has(name) for name in self.stated):
+            value, invalid = self.of_value(entry)
+            return value, entry.reason(), invalid
+        if not entry.has("answer"):
+            raise entry.row.mistake(
+                f"{entry.column('answer' if named else self.stated[0])!r} is missing; the row has "
+                f"{quote_names(entry.row.fields)}. A row without a {self.says} has it with the value null."
+            )
+        text = entry.value("answer")
+        if text is None:
+            return None, entry.reason(), "no-answer"
+        if not isinstance(text, str):
+            raise entry.row.mistake(f"{entry.column('answer')} must be the judge's text, got a {type(text).__name__}.")
+        return self.of_text(entry, text)
+
+    @abstractmethod
+    def of_value(self, entry: LogRow) -> tuple[Any, InvalidKind | None]:
+        """Return what a row says in the fields for it, and why it is nothing that counts, where that is known."""
+
+    @abstractmethod
+    def of_text(self, entry: LogRow, answer: str) -> Said:
+        """Return what a judge's whole text says."""
+
+    def notation(self, entry: LogRow, usual: str) -> Literal["json", "brackets"]:
+        """Return the form of a text that is no grade; raises JudgeFixturesError for a form of grades alone."""
+        form = entry.request.verdict or usual
+        if form not in ("json", "brackets"):
+            raise JudgeFixturesError(
+                f'--verdict {form} is a form of grades, and these are {self.holds}: "json" or "brackets".'
+            )
+        return "brackets" if form == "brackets" else "json"
+
+    def check_read(self) -> None:  # noqa: B027 (choices are checked one by one)
+        """Raise JudgeFixturesError where nothing was read of any row; nothing here."""
+
+    # --- what is said of it -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:
+        """Return how many answers in one condition said what."""
+
+    @abstractmethod
+    def is_known(self, pairs: Iterable[Pair]) -> bool:
+        """Tell whether people say of any of them what is right."""
+
+    @abstractmethod
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether the gate of its check has a limit."""
+
+    def remarks(self) -> tuple[tuple[str, str], ...]:
+        """Return what is to be said of single rows that were read, each with its place."""
+        return ()
+
+
+class PairRowFormat(RowFormat):
+    """About pairs, of which a row may name the order, and gold may be known."""
+
+    texts: ClassVar[tuple[str, ...]] = TEXT_FIELDS
+    told: ClassVar[tuple[str, ...]] = tuple(name for name in FIELDS if name != "id")
+    words: ClassVar[Vocabulary] = OF_PAIRS
+    check = "accuracy"
+    limit = "min_accuracy = 0.7"
+
+    def order(self, entry: LogRow) -> Order | None:
+        """Return the order that the row names."""
+        return entry.order()
+
+    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
+        """Return the conditions of pairs."""
+        return every
+
+    def is_known(self, pairs: Iterable[Pair]) -> bool:
+        """Tell whether a pair has gold."""
+        return any(pair.gold is not None for pair in pairs)
+
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether an accuracy is asked for."""
+        return config.gate(self.check).min_accuracy is not None
+
+
+class ExampleRowFormat(RowFormat):
+    """About examples, of which people may say whether they pass."""
+
+    texts: ClassVar[tuple[str, ...]] = ("question", "response")
+    told: ClassVar[tuple[str, ...]] = (*texts, *LABELS, "category", "content_type", "cluster", MODEL)
+    words: ClassVar[Vocabulary] = OF_EXAMPLES
+    check = "agreement"
+    limit = "min_kappa = 0.6"
+
+    def pair(self, entry: LogRow) -> Pair:
+        """Return the example that a row holds; what the judge's own answer is read from is nobody's label."""
+        named = entry.request.columns
+        own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()} if named else set()
+        if not own:
+            return super().pair(entry)
+        fields = {name: value for name, value in entry.row.fields.items() if name not in own}
+        return super().pair(replace(entry, row=entry.row._replace(fields=fields)))
+
+    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
+        """Return the conditions of a single response."""
+        alone = (single_condition(condition) for condition in every.values())
+        return {condition.name: condition for condition in alone}
+
+    def is_known(self, pairs: Iterable[Pair]) -> bool:
+        """Tell whether an example is labelled."""
+        return any(isinstance(pair, Example) and pair.label is not None for pair in pairs)
+
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether anything is asked of agreement."""
+        gate = config.gate(self.check)
+        return isinstance(gate, AgreementTable) and bool(gate.limits.set)

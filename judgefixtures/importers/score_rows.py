@@ -1,0 +1,291 @@
+"""Rows of logs whose judge scored one response at a time: one response per row, or both of a pair."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NoReturn
+
+from judgefixtures.config import Config, JudgeTable
+from judgefixtures.models.contrasts import Condition, Order
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.verdicts import InvalidKind, Scale
+from judgefixtures.parsing.scores import parse_score, scale_text
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.texts import short_repr
+
+from . import imported_answers
+from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedScore
+from .log_rows import LogRow, UnusableRowError
+from .row_formats import ExampleRowFormat, PairRowFormat, RowFormat, Said
+
+NUMBER = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
+LARGEST_WHOLE = 2**53  # up to there a float holds every whole number
+USUAL: tuple[tuple[int, int], ...] = ((0, 1), (1, 5), (1, 10), (0, 10), (0, 100))  # scales, in the order of trying
+NO_NUMBER = "not a number"
+FEW = 0.2  # of the scores: so few beyond the usual scales are mistakes, and make no scale of their own
+LARGEST_SCORE = 10**9  # larger ones are mistakes, however many there are, unless a table declares the scale
+
+
+def parse_number(value: Any) -> float | None:
+    """Return the number that a value of a row is, or that its text is; None for anything else.
+
+    >>> parse_number("0.70"), parse_number(7.0), parse_number("7/10"), parse_number(True), parse_number(float("nan"))
+    (0.7, 7, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) <= LARGEST_WHOLE else number
+
+
+def are_scores(values: Sequence[Any]) -> bool:
+    """Tell whether values are scores, and no grades: one of them is a number other than 0 and 1.
+
+    >>> are_scores([0, "1", None]), are_scores([0, 0.5])
+    (False, True)
+    """
+    return any(number not in (None, 0, 1) for number in map(parse_number, values))
+
+
+def likely_scale(values: Sequence[Any]) -> Scale | None:
+    """Return the narrowest of the usual scales that holds all numbers, else that from the lowest to the highest.
+
+    Its ends are written with a decimal point where not all of them are whole. None where there are no two numbers.
+
+    >>> likely_scale([2, "5", None]), likely_scale([0.3, 0.7]), likely_scale([0, 7]), likely_scale([-2, 3])
+    ((1, 5), (0.0, 1.0), (0, 10), (-2, 3))
+    """
+    numbers = [number for number in map(parse_number, values) if number is not None]
+    if not numbers:
+        return None
+    lowest, highest = min(numbers), max(numbers)
+    usual = ((low, high) for low, high in USUAL if low <= lowest and highest <= high)
+    low, high = next(usual, (lowest, highest))
+    if low == high:
+        return None
+    return (low, high) if all(isinstance(number, int) for number in numbers) else (float(low), float(high))
+
+
+def middle_of_scale(scale: Scale) -> float:
+    """Return the middle of a scale, in few digits where these lie on it.
+
+    >>> middle_of_scale((1, 10)), middle_of_scale((0.0, 1.0)), middle_of_scale((0, 100))
+    (5.5, 0.5, 50)
+    """
+    middle = scale[0] + (scale[1] - scale[0]) / 2
+    if not math.isfinite(middle):  # of ends that are further apart than a float goes
+        middle = scale[0] / 2 + scale[1] / 2
+    # A mark lies above the lowest score: between two that no float lies between it is the higher one.
+    likely = (float(f"{middle:.6g}"), middle, scale[1])
+    mark_found = parse_number(next(mark for mark in likely if scale[0] < mark <= scale[1]))
+    assert mark_found is not None
+    return mark_found
+
+
+class ScoreRows(RowFormat):
+    """A row says scores, which are numbers of the scale of the judge's table, of one response or of two."""
+
+    mode: ClassVar[str] = "pointwise"
+    form: ClassVar[type[ImportedAnswer]] = ImportedScore
+
+    @classmethod
+    def values(cls, entries: Sequence[LogRow]) -> Iterator[Any]:
+        """Yield all that rows say in the fields of scores."""
+        return (entry.value(name) for entry in entries for name in cls.stated)
+
+    @classmethod
+    def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:
+        """Return the scale that the scores lie on; raises JudgeFixturesError where they do not tell one."""
+        values = [*cls.values(entries)]
+        numbers = [(number, row) for row, number in enumerate(map(parse_number, values)) if number is not None]
+        far = [(number, row) for number, row in numbers if not USUAL[-1][0] <= number <= USUAL[-1][1]]
+        far = far if len(far) <= FEW * len(numbers) else [each for each in far if abs(each[0]) > LARGEST_SCORE]
+        for number, row in far:
+            raise entries[row // len(cls.stated)].row.mistake(
+                f"the score {number:g} lies far from the others, of which the scale is made. Correct it, or declare "
+                f'scale in its table: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
+            )
+        if scale := likely_scale(values):
+            return {"scale": list(scale)}
+        if example := next((number for number in map(parse_number, values) if number is not None), None):
+            raise JudgeFixturesError(
+                f"{entries[0].row.where}: every score is {example}, which tells no scale. Say it in a table of the "
+                f'judge: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
+            )
+        return {}
+
+    @property
+    def says(self) -> str:
+        """A score, whatever is made of it."""
+        return "score"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The mode and the scale."""
+        return (*super().keys, f"scale = {json.dumps(list(self.table.scale))}")
+
+    def score_in(self, value: Any) -> tuple[float | None, str]:
+        """Return the score that a value is, or None and what is wrong with it."""
+        number, (lowest, highest) = parse_number(value), self.table.scale
+        if number is None:
+            return None, "not finite" if _is_infinite(value) else NO_NUMBER
+        if not lowest <= number <= highest:
+            return None, f"outside of the scale from {scale_text(self.table.scale)} in {self.table.heading}"
+        return number, ""
+
+    @staticmethod
+    def refuse(entry: LogRow, name: str, value: Any, wrong: str) -> NoReturn:
+        """Raise JudgeFixturesError for a value that is not a score of the scale."""
+        raise entry.row.mistake(
+            f"{entry.column(name)} is {short_repr(value)}, {wrong}: it must be a score, or null "
+            "where the judge gave none."
+        )
+
+
+def _is_infinite(value: Any) -> bool:
+    """Tell whether a number, or a text that is one, is larger than any float."""
+    try:
+        return isinstance(value, int | float | str) and math.isinf(float(value))
+    except (ValueError, OverflowError):
+        return not isinstance(value, str)
+
+
+class ResponseScoreRows(ExampleRowFormat, ScoreRows):
+    """Of one response; a row without a number cannot be used, and one with a number off the scale is an error."""
+
+    stated: ClassVar[tuple[str, ...]] = ("score",)
+    holds: ClassVar[str] = "scores"
+    asked: ClassVar[str] = "which score a response has"
+    skips: ClassVar[bool] = True
+
+    def __init__(self, table: JudgeTable) -> None:
+        super().__init__(table)
+        if table.pass_mark is None:
+            self.check = "noise"  # nothing passes that could agree with a label
+        self._faults: dict[str, str] = {}  # by what is wrong, with the first value of which it is
+
+    @classmethod
+    def is_stated(cls, entries: Sequence[LogRow]) -> bool:
+        """Tell whether rows have scores, and not grades in their place."""
+        return are_scores([*cls.values(entries)])
+
+    @classmethod
+    def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:
+        """Return the scale, and for a mark its middle."""
+        known = super().proposed(entries)
+        return known | ({"pass_mark": float(middle_of_scale(known["scale"]))} if known else {})
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The mode, the scale and a mark."""
+        mark = parse_number(self.table.pass_mark)
+        marked = () if mark is None else (f"pass_mark = {mark}  # yours: from which score on a response passes",)
+        return (*super().keys, *marked)
+
+    def of_value(self, entry: LogRow) -> tuple[list[float] | None, InvalidKind | None]:
+        """Return the score, or nothing."""
+        value = entry.value(*self.stated)
+        if value is None:
+            return None, None
+        number, wrong = self.score_in(value)
+        if wrong not in ("", NO_NUMBER):
+            self.refuse(entry, self.stated[0], value, wrong)
+        if number is None:
+            fault = f"a score that is {wrong}, such as {short_repr(value)}"
+            raise UnusableRowError(self._faults.setdefault(wrong, fault))
+        return [number], None
+
+    def of_text(self, entry: LogRow, answer: str) -> Said:
+        """Return the score that a text states, in the form that is asked for, or that of the judge's table."""
+        score = parse_score(answer, self.notation(entry, self.table.verdict), self.table.scale)
+        return None if score.value is None else [score.value], score.reason, score.invalid
+
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether anything is asked of agreement; without a mark there is none."""
+        return self.table.pass_mark is None or super().is_limited(config)
+
+    def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
+        """Return how many scores there are, where they lie, how many pass, and how many are none."""
+        scores = [each.said[0] for each in answers if each.said]
+        more = f"; {lost} without a score" if (lost := len(answers) - len(scores)) else ""
+        if not scores:
+            return f"scored 0{more}"
+        text = f"scored {len(scores)}, from {min(scores):g} to {max(scores):g}, mean {sum(scores) / len(scores):.3g}"
+        mark = self.table.pass_mark
+        if mark is None:
+            return f"{text}; no pass_mark in {self.table.heading} says which pass{more}"
+        passed = sum(score >= mark for score in scores)
+        return f"{text}; by pass_mark = {mark:g} passed {passed}, failed {len(scores) - passed}{more}"
+
+
+class PairScoreRows(PairRowFormat, ScoreRows):
+    """Of the two responses of a pair, in the order in which the row has them; nothing saw that order."""
+
+    stated: ClassVar[tuple[str, ...]] = ("score_1", "score_2")
+    holds: ClassVar[str] = "scores of two responses"
+    asked: ClassVar[str] = "which scores two responses have"
+
+    def __init__(self, table: JudgeTable) -> None:
+        super().__init__(table)
+        if table.pass_mark is not None:
+            self.check = "noise"  # each response passes or fails, and neither is chosen
+        self._known: Mapping[str, Condition] = {}
+
+    def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
+        """Return the conditions of pairs."""
+        self._known = every
+        return every
+
+    def is_limited(self, config: Config) -> bool:
+        """Tell whether an accuracy is asked for; with a mark there is none."""
+        return self.table.pass_mark is not None or super().is_limited(config)
+
+    def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:
+        """Return the scores in the pair's own order: who saw none answers in both orders at once."""
+        answer = super().answered(entry, key, order, pair)
+        if order == "12" or not isinstance(answer, ImportedScore):
+            return answer
+        mirrored = imported_answers.mirrored_condition(self._known[key.condition])
+        digest = imported_answers.shown_texts_digest(pair, "12")
+        own = key._replace(condition=imported_answers.name_without_order(mirrored), shown=digest)
+        return replace(answer if entry.request.own_numbers else answer.turned(), key=own)
+
+    def of_value(self, entry: LogRow) -> tuple[list[float] | None, InvalidKind | None]:
+        """Return both scores; nothing where one of them is lacking."""
+        scores = []
+        for name in self.stated:
+            if not entry.has(name):
+                raise entry.row.mistake(
+                    f"{entry.column(name)!r} is missing: a pair has two scores, and one that is lacking is null."
+                )
+            value = entry.value(name)
+            number, wrong = (None, "") if value is None else self.score_in(value)
+            if wrong:
+                self.refuse(entry, name, value, wrong)
+            scores.append(number)
+        first, second = scores
+        return (None if first is None or second is None else [first, second]), None
+
+    def of_text(self, entry: LogRow, answer: str) -> Said:  # noqa: ARG002
+        """Raise JudgeFixturesError: a text states one score."""
+        raise entry.row.mistake(
+            "a judge's whole text has one score, and a pair has two: name the columns of both with --columns "
+            "score_1=...,score_2=..."
+        )
+
+    def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
+        """Return which of the responses has the higher score in how many pairs, and how many lack one."""
+        scores = [each.said for each in answers if each.said]
+        higher = Counter((a > b) - (a < b) for a, b in scores)
+        more = f"; {lost} without a score" if (lost := len(answers) - len(scores)) else ""
+        return f"response 1 higher in {higher[1]}, response 2 in {higher[-1]}, equal scores in {higher[0]}{more}"

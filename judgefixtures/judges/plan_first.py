@@ -1,0 +1,202 @@
+"""Planning strategy: the judge carries out a plan, either hand-written or first written by its own model.
+
+prompts/plans.py holds the plans and their prompts.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from judgefixtures.client.costs import CHARACTERS_A_TOKEN
+from judgefixtures.client.model_client import ModelClient, RequestSet, value_or_unset
+from judgefixtures.client.rate_limiter import RateLimiter
+from judgefixtures.config import JudgeTable
+from judgefixtures.models.contrasts import Condition
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.plan import Asked, Plan
+from judgefixtures.models.plan import Kind as TaskKind
+from judgefixtures.models.replies import Arm, ModelReply, Pairs, Plans, PlanWithUsage
+from judgefixtures.prompts import plans as plan_prompts
+from judgefixtures.prompts.templates import present_pair
+from judgefixtures.providers import Provider, ProviderResponse, load_provider
+
+from .mode import AnswerSource, JudgeContext
+from .pairwise import PairwiseMode
+from .reply_reading import reply_fields
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReply(ModelReply):
+    """What a model wrote when it was asked for a plan; `invalid` is why there is no text, or none that counts."""
+
+    text: str
+    invalid: str | None = None
+
+
+class PlanClient(ModelClient[PlanReply]):
+    """A judge's model, asked for plans: at the planning temperature, for plain text, in the condition `plan`.
+
+    It has the judge's name and address and its pace, and an identity of its own: what can change a plan.
+    """
+
+    client_name = "Planner"
+    limit_key = "plan_max_output_tokens"
+
+    def __init__(self, name: str, table: JudgeTable, pace: RateLimiter) -> None:
+        changes = {
+            "temperature": table.plan_temperature,
+            "max_output_tokens": table.plan_max_output_tokens,
+            "response_format": "none",
+            "system_prompt": None,  # it speaks of verdicts
+            "logprobs": False,  # a plan is not a choice between two
+        }
+        table = table.model_copy(update=changes).saying("")
+        super().__init__(name, table, load_provider(table), pace)
+        self.asked: Asked = "self" if table.strategy == "plan-self" else "combined"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change a plan, as plain JSON: neither the template nor the form of the verdict."""
+        return self._asked | {"strategy": self.table.strategy, **planning_identity(self.table)}
+
+    async def plan(self, pair: Pair, kind: TaskKind | None = None) -> Plan:
+        """Return the plan that the model writes for a pair, or the hand-made one with the fault of what it wrote.
+
+        Raises FatalJudgeError.
+        """
+        return self.read_plan(pair, await self.ask(self.about(pair, kind)), kind)
+
+    def about(self, pair: Pair, kind: TaskKind | None = None) -> str:
+        """Return the prompt that asks for a pair's plan: without cues, and by default without the responses."""
+        seen = self.table.plan_sees_responses and bool(pair.response_1 or pair.response_2)
+        return plan_prompts.planning_prompt(pair, self.asked, sees_responses=seen, kind=kind)
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt that asks for a pair's plan, the same in every condition."""
+        return self.about(pair)
+
+    def read_plan(self, pair: Pair, written: PlanReply, kind: TaskKind | None = None) -> Plan:
+        """Return the plan that was written, or the hand-made one of the pair's kind with the fault."""
+        kept = written.text or written.invalid == "empty"  # an answer, if one of nothing
+        detail = written.detail.replace("max_output_tokens", "plan_max_output_tokens")
+        failure = None if kept else ": ".join(filter(None, [written.invalid, detail]))
+        return plan_prompts.read_plan(written.text, pair, self.asked, failure, kind)
+
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> PlanReply:
+        """Return what was written."""
+        text = answer.text if answer.invalid is None else ""
+        invalid = answer.invalid or (None if text else "empty")
+        return PlanReply(text, invalid, **reply_fields(answer, retries, wasted))
+
+    async def look_up_shutdown(self) -> None:
+        """Nothing: the judge itself asks on which day its model ends."""
+
+
+def planning_identity(table: JudgeTable) -> dict[str, Any]:
+    """Return what can change a plan, and so an answer: part of the identity of the judges that plan, of no other."""
+    planning: dict[str, Any] = {"digest": plan_prompts.planning_digest(table.strategy)}
+    if table.asks_for_plans:
+        planning["sees_responses"] = table.plan_sees_responses
+    if table.asks_for_plans and not table.record.is_code:
+        planning["temperature"] = value_or_unset(table.plan_temperature)
+        planning["max_output_tokens"] = table.plan_max_output_tokens
+    return {"planning": planning}
+
+
+class PlanFirstMode(PairwiseMode):
+    """Two responses are shown, with a plan to carry out. Of one question there is one plan, in every condition."""
+
+    makes_plans: ClassVar[bool] = True
+    planner: PlanClient | None = None
+
+    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
+        super().__init__(judge, provider)
+        if self.table.asks_for_plans:
+            self.planner = PlanClient(judge.name, self.table, judge.pace)
+            self.preparation = ((plan_prompts.PLAN, 0),)
+
+    def identity(self, base: dict[str, Any]) -> dict[str, Any]:
+        """Return it with what can change a plan."""
+        return super().identity(base | planning_identity(self.table))
+
+    # --- what it is shown and asked ---------------------------------------------------------------------------
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
+        """Return the prompt that has a plan carried out: the hand-made one unless the model has to write it."""
+        if plan is None and self.planner is not None:
+            name = self.judge.name
+            raise ValueError(f"judge {name!r} plans first: make the pair's plan with `await judge.plan(pair)`")
+        plan = plan or plan_prompts.heuristic_plan(pair)
+        template, presented_pair = self.judge.template, present_pair(pair, condition)
+        prompt = template.render(presented_pair, condition, self.table.cue_placement, plan_prompts.execution_text(plan))
+        return prompt if template.takes_plan(pair.content_type) else plan_prompts.execution_prompt(prompt, plan)
+
+    def longest_prompt(self, pair: Pair, condition: Condition) -> str:
+        """Return a prompt with a plan as long as one may get."""
+        if self.planner is None:
+            return self.prompt(pair, condition)
+        plan = plan_prompts.heuristic_plan(pair)
+        longest = plan.text.ljust(CHARACTERS_A_TOKEN * self.table.plan_max_output_tokens, "x")
+        return self.prompt(pair, condition, replace(plan, text=longest))
+
+    def asker_of(self, condition: Condition) -> ModelClient[Any]:
+        """Return the planner for plans, else the judge."""
+        return self.planner if condition is plan_prompts.PLAN and self.planner is not None else self.judge
+
+    def prompts(self, condition: Condition, pairs: Iterable[Pair]) -> list[str]:
+        """Return what is asked about pairs: of plans one for each question."""
+        if condition is plan_prompts.PLAN and self.planner is not None:
+            return list(dict.fromkeys(map(self.planner.about, pairs)))
+        return super().prompts(condition, pairs)
+
+    async def plan(self, pair: Pair, kind: TaskKind | None = None) -> Plan:
+        """Return the plan for a pair; `kind` overrides the pair's kind of task. Raises FatalJudgeError.
+
+        A degenerate answer gives the hand-made plan of the pair's kind, with its fault.
+        """
+        return plan_prompts.heuristic_plan(pair, kind) if self.planner is None else await self.planner.plan(pair, kind)
+
+    async def complete_prompt(self, prompt: str) -> str:
+        """Return a prompt with a plan for it, unless it holds one already."""
+        if plan_prompts.EXECUTION_MARK in prompt:
+            return prompt
+        # A prompt's own words say nothing of the task's kind.
+        return plan_prompts.execution_prompt(
+            prompt, await self.plan(Pair("prompt", prompt, "", ""), kind="instruction")
+        )
+
+    async def close(self) -> None:
+        """Close the planner's connections."""
+        if self.planner is not None:
+            await self.planner.close()
+
+    # --- what it answers --------------------------------------------------------------------------------------
+
+    def plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
+        """Return the plans for some pairs, asked for or replayed; hand-made ones where nobody writes any."""
+        if self.planner is None:
+            return {pair.id: PlanWithUsage(plan_prompts.heuristic_plan(pair)) for pair in pairs}
+        tasks: dict[str, Pair] = {}  # pairs of one question have one plan, or a replay could not tell theirs apart
+        for pair in sorted(pairs, key=lambda pair: pair.id):
+            tasks.setdefault(self.planner.about(pair), pair)
+        task = RequestSet(self.planner, list(tasks.values()), self.preparation, frozen=pairs, what="plan")
+        (written,) = clerk.collect(task)
+        replies = dict(zip(tasks, written, strict=True))
+        return self._planned({pair: replies[self.planner.about(pair)] for pair in pairs})
+
+    def known_plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
+        """Return the hand-made plans, or those that are recorded."""
+        if self.planner is None:
+            return self.plans(clerk, pairs)
+        recorded = clerk.spared(RequestSet(self.planner, pairs, self.preparation))
+        return self._planned({pair: recorded[pair.id] for pair in pairs if pair.id in recorded})
+
+    def _planned(self, written: Mapping[Pair, PlanReply]) -> Plans:
+        assert self.planner is not None
+        read = self.planner.read_plan
+        return {pair.id: PlanWithUsage(read(pair, reply), reply.usage) for pair, reply in written.items()}
+
+    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:
+        """Return the questions about the pairs whose plan is known: without it nobody knows what was asked."""
+        known = pairs if arm[0] is plan_prompts.PLAN else [pair for pair in pairs if pair.id in plans]
+        return super().task(known, arm, plans)

@@ -1,0 +1,415 @@
+"""Pointwise mode: the judge scores each response once, and verdicts compare the scores.
+
+Contrasts share scores: response 1 labelled "new" has the same score in every contrast that shows it this way. The
+judge never sees an order of responses.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from judgefixtures.client.model_client import ModelClient, RequestSet
+from judgefixtures.config import JudgeTable
+from judgefixtures.models.contrasts import NO_CUE, Condition, Contrast, SingleResponseCondition, as_single_response
+from judgefixtures.models.cues import Cue, Families
+from judgefixtures.models.edits import BestJudgeOutput, edit_target, edited_example
+from judgefixtures.models.pairs import Example, Pair, are_examples, units_per_pair
+from judgefixtures.models.plan import Plan
+from judgefixtures.models.replies import Arm, Arms, JudgeReply, ModelReply, Pairs, Plans, Replies
+from judgefixtures.models.usage import Usage
+from judgefixtures.models.verdicts import InvalidKind, Scale, Score, Verdict
+from judgefixtures.parsing.config_hints import hint_for_rating
+from judgefixtures.parsing.scores import is_whole_number_scale, parse_score, scale_text
+from judgefixtures.prompts.templates import present_pair
+from judgefixtures.providers import Provider, ProviderResponse, stated_value_schema
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .mode import AnswerSource, JudgeContext, JudgeMode, LookUp, single_response_arms
+from .reply_reading import Reading, reply_fields
+
+NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredResponseCondition(Condition):
+    """A condition in which one response is shown by itself: which of the pair's own, with its cue, if it has one.
+
+    With an edit it is the response that the edit changes, whichever that is.
+    """
+
+    response: Literal[1, 2] = 1
+    cue: Cue | None = None
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's: `score-1-no-cue`, `score-2-recency-new`, `score-edited-...`."""
+        if self.edit is not None:
+            return f"score-edited-{self.edit.name}"
+        return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
+
+    def pick_response(self, pair: Pair, best: BestJudgeOutput) -> str:
+        """Return the response of a pair that is shown, edited where the condition says so.
+
+        Of an example the edit asks for the best that the judge can say; of a pair, for one of its two responses.
+        """
+        if isinstance(pair, Example):
+            return edited_example(pair, self.edit, best)
+        pair = present_pair(pair, Condition(edit=self.edit))
+        number = self.response if self.edit is None else edit_target(pair)
+        return pair.response_1 if number == 1 else pair.response_2
+
+
+def scored_response_condition(
+    condition: Condition, number: Literal[1, 2], pair: Pair | None = None
+) -> ScoredResponseCondition:
+    """Return the condition in which a pair's own response `number` gets its score for a condition of the pair.
+
+    Where the condition edits a response, that is another one for the pair's target than for its other response.
+
+    >>> from dataclasses import replace
+    >>> from judgefixtures.models.contrasts import contrasts
+    >>> new_old = contrasts("recency")[0].x
+    >>> [scored_response_condition(new_old, number).name for number in (1, 2)]
+    ['score-1-recency-new', 'score-2-recency-old']
+    >>> scored_response_condition(replace(new_old, order="21"), 1).name
+    'score-1-recency-old'
+    """
+    if isinstance(condition, SingleResponseCondition):
+        if condition.edit:
+            return ScoredResponseCondition(edit=condition.edit)
+        return ScoredResponseCondition(cue=condition.cue_1)
+    if condition.edit is not None and pair is not None and number == edit_target(pair):
+        return ScoredResponseCondition(edit=condition.edit)
+    first = number == 1 if condition.order == "12" else number == 2
+    return ScoredResponseCondition(response=number, cue=condition.cue_1 if first else condition.cue_2)
+
+
+def required_score_arms(arms: Arms) -> tuple[Arm, ...]:
+    """Return what has to be scored for some arms, each once, with its repeat.
+
+    >>> from judgefixtures.models.contrasts import contrasts
+    >>> arms = required_score_arms([arm for contrast in contrasts("provenance") for arm in contrast.arms])
+    >>> len(arms), arms[0][0].name
+    (8, 'score-1-provenance-expert')
+    """
+    needed: dict[Arm, None] = {}
+    for condition, repeat in arms:
+        if isinstance(condition, SingleResponseCondition):
+            needed[scored_response_condition(condition, 1), repeat] = None
+            continue
+        if condition.edit is not None:
+            needed[ScoredResponseCondition(edit=condition.edit), repeat] = None
+        needed |= {(scored_response_condition(condition, number), repeat): None for number in NUMBERS}
+    return tuple(needed)
+
+
+def check_recording_names(families: Families) -> None:
+    """Raise JudgeFixturesError where two cues would have recordings of one name: each would answer for the other."""
+    owners = {scored_response_condition(NO_CUE, 1).name: "the condition without a cue"}
+    for family, labels in families.items():
+        for label in labels:
+            name = ScoredResponseCondition(cue=Cue(family, label, "")).name
+            if name in owners:
+                raise JudgeFixturesError(
+                    f"the cue {family} {label}: recordings of a judge that scores would have the name {name!r}, and so "
+                    f"would those of {owners[name]}: leave the hyphens out of the labels."
+                )
+            owners[name] = f"the cue {family} {label}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReply(ModelReply):
+    """A score."""
+
+    score: Score
+
+    @property
+    def invalid(self) -> str | None:
+        """Why there is no score, or None."""
+        return self.score.invalid
+
+    @property
+    def decides(self) -> object:
+        """The number."""
+        return self.score.value, self.invalid
+
+
+def best_score(table: JudgeTable) -> BestJudgeOutput:
+    """Return the best that a judge of a scale says: the highest score."""
+    return BestJudgeOutput(table.scale[1], "score")
+
+
+class ScoreClient(ModelClient[ScoreReply]):
+    """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
+
+    It is the judge in all that can change an answer, and it has the judge's name, provider and pace.
+    """
+
+    client_name = "Rater"
+    is_comparable = True
+
+    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
+        super().__init__(judge.name, judge.table, provider, judge.pace)
+        self._judge = judge
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change a score: the judge's identity."""
+        return self._judge.identity
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt for the one response that a condition shows; ValueError where it shows a pair."""
+        if not isinstance(condition, ScoredResponseCondition):
+            raise ValueError(
+                f"judge {self.name!r} scores one response at a time, and {condition.name!r} shows a pair: "
+                "ask about judgefixtures.judges.pointwise.scored_response_condition(condition, 1) and (condition, 2)"
+            )
+        cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
+        response, scale = condition.pick_response(pair, best_score(self.table)), scale_text(self.table.scale)
+        return self._judge.template.render_one(pair, response, cue, self.table.cue_placement, scale)
+
+    def shows(self, pair: Pair) -> Pair:
+        """Return a pair with the columns that the judge's template shows of it, and no others."""
+        return self._judge.shows(pair)
+
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> ScoreReply:
+        """Return the score that an answer states, or the invalid one that it is."""
+        table, notation, scale = self.table, self.table.notation, self.table.scale
+        number = f"a number of {scale_text(scale)}"
+        asked = f"[[N]], N {number}" if notation == "brackets" else f'{{"score": {number}, "reason": ...}}'
+        score, detail = Reading(answer, table).statement(
+            Score,
+            lambda: parse_score(answer.text, notation, scale),
+            lambda: (hint_for_rating(answer.text, notation, scale), asked),
+        )
+        return ScoreReply(score, **reply_fields(answer, retries, wasted, detail))
+
+
+# --- a verdict of two ratings -----------------------------------------------------------------------------
+
+
+def compare_scores(first: ScoreReply, second: ScoreReply, content_type: str, *, counts_ties: bool) -> JudgeReply:
+    """Return the reply that the scores of what stands first and second amount to.
+
+    The higher score is chosen. Equal scores are a tie, which counts or is invalid; where one is invalid, so is the
+    verdict, for the same reason. The reason is both, each with its response and score.
+
+    >>> ratings = (ScoreReply(Score(7, "It is right.")), ScoreReply(Score(4, "It is wrong.")))
+    >>> compare_scores(*ratings, "Response", counts_ties=True).verdict.reason
+    'Response 1 (7): It is right. Response 2 (4): It is wrong.'
+    """
+    both = (first, second)
+    reason = _joined(both, content_type, lambda rating: rating.score.reason)
+    reasoning = _joined(both, content_type, lambda rating: rating.score.reasoning)
+    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.score.repaired))
+    a, b = (rating.score.value for rating in both)
+    scores = None if a is None or b is None else (a, b)
+    if a is None or b is None:
+        verdict = Verdict(None, reason, first.score.invalid or second.score.invalid, reasoning=reasoning)
+    elif a != b:
+        verdict = Verdict(1 if a > b else 2, reason, None, repaired, reasoning)
+    elif counts_ties:
+        verdict = Verdict(None, reason, None, repaired, reasoning, tie=True)
+    else:
+        verdict = Verdict(None, reason, "tie", reasoning=reasoning)
+    return JudgeReply(
+        verdict,
+        scores=scores,
+        detail="; ".join(dict.fromkeys(filter(None, (first.detail, second.detail)))),
+        served_model=first.served_model or second.served_model,
+        fingerprint=first.fingerprint or second.fingerprint,
+        usage=add_usage(first.usage, second.usage),
+        retries=first.retries + second.retries,
+        wasted=first.wasted + second.wasted,
+    )
+
+
+def _joined(both: Sequence[ScoreReply], content_type: str, text: Callable[[ScoreReply], str]) -> str:
+    """Return a text of each rating behind its response and score, one after the other; empty where neither has any."""
+    if not any(text(rating).strip() for rating in both):
+        return ""
+    sentences = []
+    for number, rating in enumerate(both, 1):
+        score: float | InvalidKind | None = rating.score.invalid if rating.score.value is None else rating.score.value
+        words = text(rating).strip()
+        sentences.append(f"{content_type} {number} ({score}){f': {_ended(words)}' if words else '.'}")
+    return " ".join(sentences)
+
+
+def _ended(text: str) -> str:
+    """Return a text that ends as a sentence does: what comes behind it is another's."""
+    return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text}."
+
+
+def add_usage(a: Usage, b: Usage) -> Usage:
+    """Return the tokens of two calls; what is not known of one is not known of both."""
+    counted = [(name, one, getattr(b, name)) for name, one in asdict(a).items() if name != "service_tier"]
+    counts = {name: None if one is None or other is None else one + other for name, one, other in counted}
+    return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
+
+
+def reply_of_score(rating: ScoreReply, mark: float | None) -> JudgeReply:
+    """Return the reply that the score of a single response amounts to: with a mark it passes from there on.
+
+    Without one nothing is chosen, and the score alone says something: a tie.
+
+    >>> reply_of_score(ScoreReply(Score(7, "It is right.")), 6).verdict.selected_response
+    1
+    """
+    score = rating.score
+    if score.value is None:
+        verdict = Verdict(None, score.reason, score.invalid, reasoning=score.reasoning)
+    elif mark is None:
+        verdict = Verdict(None, score.reason, None, score.repaired, score.reasoning, tie=True)
+    else:
+        verdict = Verdict(1 if score.value >= mark else 2, score.reason, None, score.repaired, score.reasoning)
+    origin = {name: getattr(rating, name) for name in ("served_model", "fingerprint", "usage", "retries", "wasted")}
+    scores = None if score.value is None else (score.value,)
+    return JudgeReply(verdict, scores=scores, detail=rating.detail, **origin)
+
+
+# --- the kind ---------------------------------------------------------------------------------------------
+
+Scored = Mapping[tuple[str, int, str], ScoreReply]  # by the condition's name, its repeat and the pair
+
+
+class PointwiseMode(JudgeMode):
+    """One response is shown at a time, and scored; a verdict compares two scores, and no order is seen."""
+
+    sees_order: ClassVar[bool] = False
+    gives_scores: ClassVar[bool] = True
+    rater: ScoreClient
+
+    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
+        super().__init__(judge, provider)
+        self.rater = ScoreClient(judge, provider)
+
+    def identity(self, base: dict[str, Any]) -> dict[str, Any]:
+        """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
+        return base | {"mode": self.table.mode, "scale": list(self.table.scale)}
+
+    @classmethod
+    def schema(cls, table: JudgeTable) -> dict[str, Any]:
+        """Return the schema of a score on the table's scale."""
+        lowest, highest = table.scale
+        kind = "integer" if is_whole_number_scale(table.scale) else "number"
+        return stated_value_schema("score", {"type": kind, "minimum": lowest, "maximum": highest})
+
+    @classmethod
+    def contrast(cls, contrast: Contrast, pairs: Pairs) -> Contrast:
+        """Return the contrast of two responses, or of an example's only one."""
+        return as_single_response(contrast) if are_examples(pairs) else contrast
+
+    def chooses(self, pairs: Pairs) -> bool:
+        """Tell whether its scores make verdicts: two of a pair do, and of an example one and a mark."""
+        return self.table.pass_mark is not None or not are_examples(pairs)
+
+    @property
+    def scale(self) -> Scale:
+        """That of its table."""
+        return self.table.scale
+
+    def check_cues(self, families: Families) -> None:
+        """Raise JudgeFixturesError where two cues would have recordings of one name."""
+        check_recording_names(families)
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt for the one response that a condition shows."""
+        return self.rater.prompt(pair, condition)
+
+    def required_arms(self, arms: Arms) -> tuple[Arm, ...]:
+        """Return the scores that some arms need."""
+        return required_score_arms(arms)
+
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:
+        """Return the arms in the pairs' own order: the other is the same question. An example has one response."""
+        return single_response_arms(arms) if are_examples(pairs) else tuple(arm for arm in arms if arm[0].order == "12")
+
+    def check_asked(self) -> None:
+        """Raise ValueError: it is not shown two responses."""
+        raise ValueError(
+            f"judge {self.judge.name!r} scores one response at a time (mode = {self.table.mode!r}), and gives no "
+            "verdict on two: ask for the score of each with `await judge.score(prompt)`"
+        )
+
+    async def score(self, prompt: str) -> Score:
+        """Return the score for a prompt that shows one response."""
+        return (await self.rater.ask(prompt)).score
+
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:  # noqa: ARG002
+        """Raise ValueError: an answer is a score, and half a verdict."""
+        self.check_asked()
+        raise AssertionError
+
+    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
+        """Return what the scores of every arm's responses amount to: each score is asked for once."""
+        scored: dict[tuple[str, int, str], ScoreReply] = {}
+        for about, arms_to_score in self._questions(pairs, self.required_arms(arms)):
+            ratings = clerk.collect(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
+            scored |= {
+                (condition.name, repeat, name): rating
+                for (condition, repeat), arm in zip(arms_to_score, ratings, strict=True)
+                for name, rating in zip(about, arm, strict=True)
+            }
+        return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
+
+    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
+        """Return the verdicts of the pairs of which both scores are recorded."""
+        scored: dict[tuple[str, int, str], ScoreReply] = {}
+        for condition, repeat in self.required_arms([arm]):
+            ratings = self.found(clerk.look_up, pairs, (condition, repeat), plans)
+            scored |= {(condition.name, repeat, pair): rating for pair, rating in ratings.items()}
+        return self._replies(scored, pairs, arm)
+
+    def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what looking up an arm finds, by the id of the pair or example: under whose id it was recorded."""
+        known_by_name: dict[str, Any] = {}
+        for about, arms_to_score in self._questions(pairs, [arm]):
+            known = look_up(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
+            known_by_name |= {name: known[pair.id] for name, pair in about.items() if pair.id in known}
+        return known_by_name
+
+    @staticmethod
+    def _questions(pairs: Pairs, arms: Arms) -> Iterator[tuple[dict[str, Pair], dict[Arm, Arm]]]:
+        """Yield what is asked, in parts: the pairs by the id of what is asked about, the arms as it is asked in them.
+
+        The response of a pair is asked about as that pair's, so that whoever scored pairs has the scores of their
+        responses, too. What an edit changes is asked about as it is: of a pair it would be one response alone.
+        """
+        if units_per_pair(pairs) == 1:
+            yield {pair.id: pair for pair in pairs}, {arm: arm for arm in arms}
+            return
+        if edited := {arm: arm for arm in arms if arm[0].edit is not None}:
+            yield {pair.id: pair for pair in pairs}, edited
+        for number in NUMBERS if len(edited) < len(arms) else ():
+            of = {each.id: each.of for each in pairs if isinstance(each, Example) and each.of and each.number == number}
+            yield of, {arm: (replace(_alone(arm), response=number), arm[1]) for arm in arms if arm not in edited}
+
+    def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, JudgeReply]:
+        """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
+        if isinstance(arm[0], SingleResponseCondition):
+            keys = [(scored_response_condition(arm[0], 1).name, arm[1], pair.id) for pair in pairs]
+            return {key[2]: reply_of_score(scored[key], self.table.pass_mark) for key in keys if key in scored}
+        rated = {pair.id: (pair, both) for pair in pairs if (both := scores_of_both(scored, pair, *arm)) is not None}
+        ties = self.table.counts_ties
+        return {key: compare_scores(*both, pair.content_type, counts_ties=ties) for key, (pair, both) in rated.items()}
+
+    def excuse(self, contrast: Contrast) -> str:
+        """Return that it sees no order, where a contrast is of orders."""
+        return f"{self.judge.name} scores one response at a time: it sees no order" if contrast.is_of_orders else ""
+
+
+def _alone(arm: Arm) -> ScoredResponseCondition:
+    condition, _ = arm
+    assert isinstance(condition, ScoredResponseCondition), condition.name  # a rater is asked in no other
+    return condition
+
+
+def scores_of_both(
+    scored: Scored, pair: Pair, condition: Condition, repeat: int
+) -> tuple[ScoreReply, ScoreReply] | None:
+    """Return the ratings of what stands first and second in a condition; None where one of them is lacking."""
+    order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
+    conditions = [scored_response_condition(condition, number, pair) for number in order]
+    first, second = (scored.get((each.name, repeat, pair.id)) for each in conditions)
+    return None if first is None or second is None else (first, second)

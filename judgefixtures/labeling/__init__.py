@@ -1,0 +1,179 @@
+"""Labeling page: one person passes or fails one example at a time, without seeing any other judgement.
+
+`label_store` writes the person's file, `example_view` prepares an example, and `server` serves the page (label.html,
+.css and .js). judgefixtures.sources.label_files reads the labels.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from judgefixtures.config import AgreementTable, load_config
+from judgefixtures.config.config import Config
+from judgefixtures.models.pairs import Example, Pair
+from judgefixtures.sources import Source, load_sample
+from judgefixtures.sources.label_files import BESIDE, labels_path, rater_key
+from judgefixtures.statistics.agreement import FEWEST_OF_A_CLASS, labels_for_good_judge
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+from judgefixtures.util.texts import join_names
+
+from .example_view import LabelingTask
+from .label_store import PersonLabels
+from .server import LabelingServer
+
+__all__ = ["LabelingRequest", "LabelingServer", "LabelingTask", "end_message", "open_labeling_server", "start_message"]
+
+USUAL = AgreementTable(min_kappa=0.60)  # where a configuration sets no limit of agreement
+_STEP = 20  # to how many parts of 1 the share of passes is rounded: the number is "about"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelingRequest:
+    """What is to be labelled and by whom: `data` is a dataset of the configuration or a file, port 0 takes a free one.
+
+    Of the further columns all are shown, or those in `columns`.
+    """
+
+    data: str
+    by: str
+    columns: Sequence[str] | None = None
+    port: int = 0
+    config: Path | None = None
+
+
+@contextmanager
+def open_labeling_server(request: LabelingRequest) -> Iterator[LabelingServer]:
+    """Yield the server of the page, whose `serve_forever` serves it until it is stopped.
+
+    The person's file is theirs for as long as the block runs. Raises JudgeFixturesError for a dataset that cannot be
+    read or holds no examples, for a file of labels that is damaged or in use, and for a port that is taken.
+    """
+    config = _config(request)
+    source = _find_source(request, config)
+    examples = _examples(replace(source, labels_from=None), config.seed if config else 0)
+    columns = _columns(examples, request.columns, source)
+    assert source.path is not None
+    with PersonLabels(_own_file(source.path, request.by), source, examples) as labels:
+        work = LabelingTask(examples, columns, labels, labels_needed_text(config))
+        with LabelingServer(work, request.port) as server:
+            yield server
+
+
+def labels_needed_text(config: Config | None) -> Callable[[int, int], int | None]:
+    """Return what says how many labels the gate of agreement takes, given those that there are of either kind.
+
+    With so many a good judge mostly passes what [gate.agreement] sets, or a kappa of .60 where it sets nothing. None
+    where no realistic number would do. The first labels say little of the share of passes: ten of either are added.
+    """
+    gate = config.gate("agreement") if config else USUAL
+    assert isinstance(gate, AgreementTable)
+    gate = gate if gate.limits.set else USUAL
+
+    @cache
+    def of_share(steps: int) -> int | None:
+        return labels_for_good_judge(steps / _STEP, gate.limits, gate.alpha)[1]
+
+    def of_counts(passed: int, failed: int) -> int | None:
+        return of_share(round(_STEP * (passed + FEWEST_OF_A_CLASS) / (passed + failed + 2 * FEWEST_OF_A_CLASS)))
+
+    return of_counts
+
+
+def _config(request: LabelingRequest) -> Config | None:
+    standing = Path("pyproject.toml")
+    file = request.config or (standing if standing.exists() else None)
+    return load_config(file) if file is not None else None
+
+
+def _find_source(request: LabelingRequest, config: Config | None) -> Source:
+    """Return where the examples are; raises JudgeFixturesError where they are nowhere."""
+    if config is not None and request.data in config.datasets:
+        return _labelled(config.source(request.data))
+    path = Path(request.data)
+    if not path.exists():
+        names = [] if config is None else _with_files(config)
+        raise JudgeFixturesError(
+            f"there is neither a file nor a dataset {request.data!r}: {accepted_values(request.data, names)}."
+        )
+    same = [] if config is None else [name for name in _with_files(config) if _is_of(config.source(name), path)]
+    if config is None or not same:
+        return Source(path.stem, path)
+    if len(same) > 1:
+        raise JudgeFixturesError(f"{path} is the file of the datasets {join_names(same)}: name one of them.")
+    return config.source(same[0])
+
+
+def _with_files(config: Config) -> list[str]:
+    return [name for name, table in config.datasets.items() if table.path is not None]
+
+
+def _is_of(source: Source, path: Path) -> bool:
+    return source.path is not None and source.path.resolve() == path.resolve()
+
+
+def _labelled(source: Source) -> Source:
+    """Return a source that has a file; raises JudgeFixturesError where labels would have no place to lie."""
+    if source.path is None:
+        raise source.mistake(
+            "labels lie beside a file, and this dataset has none of its own: save a copy of its rows as JSON lines "
+            "and name that."
+        )
+    return source
+
+
+def _examples(source: Source, seed: int) -> tuple[Example, ...]:
+    """Return all examples, in the seeded order in which a run takes them; raises JudgeFixturesError for pairs."""
+    pairs: tuple[Pair, ...] = load_sample(source, seed).pairs
+    examples = tuple(pair for pair in pairs if isinstance(pair, Example))
+    if len(examples) < len(pairs):
+        raise source.mistake(
+            f"{source.path} holds pairs: people label one response at a time. Which column is the response? columns = "
+            f'{{response = "..."}} in {source.table} makes examples.'
+        )
+    return examples
+
+
+def _own_file(path: Path, by: str) -> Path:
+    """Return a person's file; raises JudgeFixturesError where it is another one's but for capital letters."""
+    own = labels_path(path, by)
+    for other in own.parent.glob("*.jsonl"):
+        if other.name != own.name and rater_key(other.name) == rater_key(own.name):
+            raise JudgeFixturesError(
+                f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
+                "another name."
+            )
+    return own
+
+
+def _columns(examples: Sequence[Example], wanted: Sequence[str] | None, source: Source) -> tuple[str, ...]:
+    """Return the further columns that are shown; raises JudgeFixturesError for one that no example has."""
+    there = tuple(dict.fromkeys(name for example in examples for name in example.columns))
+    for name in wanted or ():
+        if name not in there:
+            raise source.mistake(f"there is no column {name!r} to show: {accepted_values(name, there)}.")
+    return there if wanted is None else tuple(dict.fromkeys(wanted))
+
+
+def start_message(server: LabelingServer) -> list[str]:
+    """Return what a terminal shows before: what is labelled, what is shown of it, and the address of the page."""
+    work = server.work
+    fields = join_names(("question", *work.columns, "response"), ", ")
+    return [
+        *work.labels.mended,
+        work.summary(),
+        f"shown of each: {fields} (nothing there should be of a judge or of other people: --columns shows less)",
+        f"labels: {work.labels.file}",
+        f"open {server.url} (only with all of it; Ctrl-C ends)",
+    ]
+
+
+def end_message(server: LabelingServer) -> list[str]:
+    """Return what a terminal shows afterwards: where the labels are, how many lack, and how a gate reads them."""
+    work = server.work
+    return [
+        f"labels: {work.labels.file}",
+        work.summary(),
+        f'A gate reads them with labels_from = "{BESIDE}" in {work.labels.source.table}.',
+    ]

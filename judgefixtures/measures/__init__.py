@@ -1,1 +1,0 @@
-"""Measures: what the answers of two arms amount to, as counts, estimates and rows."""

@@ -1,0 +1,607 @@
+"""Rows of report.json that checks write and reports read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from judgefixtures.statistics.annotators import difference_from_people, gate_as_people
+from judgefixtures.statistics.estimate import Estimate, Status, pluralize
+from judgefixtures.statistics.kappa import krippendorff_alpha, pairwise_kappa
+
+from .findings import AppliedWaiver, JudgeRow, PartRow, ReportRow
+from .judgments import Judgment
+from .pairs import Example, Label, Pair, clusters_of
+from .record import Record, not_serialized, omit_default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccuracyRow(JudgeRow):
+    """How often a judge is right on a dataset in a category, or in "all"."""
+
+    place: ClassVar[str] = "accuracy"
+    category: str = ""
+    n: int = 0
+    clusters: int | None = omit_default()
+    correct: float = 0
+    ties: int = omit_default(0)
+    invalid: int = 0
+    accuracy: Estimate
+    accuracy_both_orders: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MacroRow(JudgeRow):
+    """The mean accuracy over the categories of a judge and dataset."""
+
+    categories: int = 0
+    accuracy: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionRate(Record):
+    """How often the first response was chosen, with the labels one way round and the other."""
+
+    xy: float = 0.0
+    yx: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRate(Record):
+    """How often a response passed in arm x, and in arm y; None where no example counts."""
+
+    x: Estimate | None = None
+    y: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteRow(Record):
+    """The words in which the reason of a verdict argues for the other response."""
+
+    pair: str = ""
+    condition: str = ""
+    repeat: int = 0
+    selected_response: int | None = None
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareRange(Record):
+    """The lower and the higher of a share by two detectors, and how far their intervals reach together."""
+
+    values: tuple[float, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    confidence: float = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectorRow(Record):
+    """What a detector that is a model makes of the reasons, beside the offline one.
+
+    `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
+    detector says and then by what the model says; `agreement` is the share of them with the same answer.
+    """
+
+    judge: str = ""
+    car: Estimate | None = None
+    car_all: Estimate | None = None
+    identity: Mapping[str, Any] | None = None
+    car_range: ShareRange | None = None
+    car_all_range: ShareRange | None = None
+    agreement: Estimate | None = None
+    answers: Mapping[str, Mapping[str, int]] | None = None
+    invalid: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloorRow(Record):
+    """The noise that the contrasts of a judge on a dataset stand beside: repeats of one question, and the placebo."""
+
+    repeat_flip_rate: Estimate | None = None
+    placebo_vsr: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastRow(JudgeRow):
+    """What came of a contrast of one judge on one dataset; by default it could not be measured."""
+
+    place: ClassVar[str] = "contrasts"
+    family: str = ""
+    contrast: str = ""
+    x: str = ""
+    y: str = ""
+    n: int = 0
+    clusters: int | None = omit_default()
+    ties: int = omit_default(0)
+    n11: float = 0
+    n10: float = 0
+    n01: float = 0
+    n00: float = 0
+    invalid_pairs: int = 0
+    first_selection_rate: SelectionRate | None = None
+    pass_rate: PassRate | None = omit_default()  # of a judge of one response
+    vsr: Estimate | None = None
+    flip_rate: Estimate | None = None
+    gross_share: Estimate | None = None
+    car: Estimate | None = None
+    car_corrected: Estimate | None = None
+    car_all: Estimate | None = None
+    car_reasoning: Estimate | None = None
+    thought_not_said: Estimate | None = None
+    silent_shift_rate: Estimate | None = None
+    admitted_shift: Estimate | None = None
+    unadmitted_shift: Estimate | None = None
+    log_odds_shift: Estimate | None = None
+    log_odds_status: str = Status.NOT_APPLICABLE
+    soft_vsr: Estimate | None = None
+    score_shift: Estimate | None = None
+    score_status: str = Status.NOT_APPLICABLE
+    score_limit: float | None = omit_default()  # how many points scores may shift, where they are gated
+    contradictions: int = 0
+    false_alarms: Estimate | None = None  # known with cue-free recordings
+    movable: Estimate | None = None  # known when all recordings of the judge were looked at
+    mcnemar_p: float | None = None
+    p_pass: float | None = None
+    p_fail: float | None = None
+    p_fail_holm: float | None = None
+    tolerance: float = 0.0
+    vsr_status: str = Status.ERROR
+    car_status: str = Status.NOT_APPLICABLE
+    status: str = Status.ERROR
+    decided_by: tuple[PartRow, ...] = ()
+    message: str = ""
+    text: str = ""
+    arms: tuple[tuple[str | int, ...], ...] = ()  # condition and repeat
+    sentences: CueSentences | None = None
+    outcome: str = ""
+    moved: tuple[str, ...] = ()
+    waived: AppliedWaiver | None = None
+    log_odds_given_reasons: Estimate | Literal[False] | None = omit_default(False)  # False: it does not reason first
+    not_applied: str = omit_default("")
+    contradiction_quotes: tuple[QuoteRow, ...] = omit_default(())
+    unread_reasons: int | None = omit_default()
+    movable_unknown: str = omit_default("")
+    detector: DetectorRow | None = omit_default()
+    position: PositionPreference | None = omit_default()
+    position_flips: PartRow | None = omit_default()  # of position: how many choices change with the order
+    floor: FloorRow | None = omit_default()
+    look: int | None = omit_default()  # at how many pairs it was decided, where its gate plans looks
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether scores are gated in place of verdicts, which are shown then."""
+        return self.score_limit is not None and self.vsr_status == Status.NOT_APPLICABLE
+
+    @property
+    def gated_shift(self) -> Estimate | None:
+        """The shift that is gated: that of scores, in points, where they are; else that of verdicts."""
+        return self.score_shift if self.by_scores else self.vsr
+
+    @property
+    def limit(self) -> float | None:
+        """How far that may be from zero, None where it is not gated."""
+        if self.by_scores:
+            return self.score_limit
+        return None if self.vsr_status == Status.NOT_APPLICABLE else self.tolerance
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as plain JSON; of what could not be measured in the order in which it always stood."""
+        row = Record.to_json(self)
+        if self.mcnemar_p is not None:
+            return row
+        names = [name for name in row if name not in AFTER_OF_LOST]
+        for name, before in AFTER_OF_LOST.items():
+            names.insert(names.index(before) + 1, name)
+        return {name: row[name] for name in names}
+
+
+AFTER_OF_LOST = {
+    "contradictions": "invalid_pairs",
+    "false_alarms": "thought_not_said",
+    "log_odds_shift": "p_fail_holm",
+    "log_odds_status": "log_odds_shift",
+    "soft_vsr": "log_odds_status",
+    "score_shift": "soft_vsr",
+    "score_status": "score_shift",
+    "decided_by": "text",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlRow(ReportRow):
+    """What a judge did on the clear pairs of a dataset, and what that says of it.
+
+    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
+    judge of one response, which has `tpr`, `tnr` and `youden`. `cause` is what is wrong with a judge that was not shown
+    to read, as its items say it; `unreadable` are the answers of one of which hardly any can be read, and `example` is
+    one of them, with what would read it. `command` records the control where that is all that is missing.
+    """
+
+    place: ClassVar[str] = "controls"
+    judge: str = ""
+    dataset: str | None = None
+    n: int = 0
+    right_both_orders: int | None = 0
+    first_selected: int | None = 0
+    status: str = Status.ERROR
+    message: str = ""
+    tpr: Estimate | None = omit_default()
+    tnr: Estimate | None = omit_default()
+    youden: Estimate | None = omit_default()
+    cause: str = not_serialized("")
+    unreadable: bool = not_serialized(False)
+    example: str = not_serialized("")
+    command: str = not_serialized("")
+
+    @property
+    def blocks_pass(self) -> bool:
+        """Whether nothing about the judge can be a PASS."""
+        return self.status in (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FourCellRow(JudgeRow):
+    """What came of a cue contrast asked in both orders."""
+
+    place: ClassVar[str] = "four_cells"
+    contrast: str = ""
+    clusters: int | None = omit_default()
+    cue_effect: Estimate | None = None
+    position_effect: Estimate | None = None
+    invalid_pairs: int | None = None
+    tolerance: float = 0.0
+    status: str = Status.ERROR
+    decided_by: tuple[PartRow, ...] = ()
+    waived: AppliedWaiver | None = None
+    message: str = ""
+    look: int | None = omit_default()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateLookRow(JudgeRow):
+    """At how many pairs a contrast was decided, and how many calls that took of those that all pairs would have."""
+
+    place: ClassVar[str] = "looks"
+    contrast: str = ""
+    look: int = 0
+    pairs: int = 0  # that there are
+    planned: tuple[int, ...] = ()
+    status: str = ""
+    arms: tuple[str, ...] = ()  # what is asked, by name: contrasts that share an arm ask it once
+    calls: int = 0
+    calls_of_all: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCountedRow(JudgeRow):
+    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
+
+    `command` records the control, where that is all that is missing.
+    """
+
+    place: ClassVar[str] = "not_counted"
+    baseline: str = omit_default("")  # of a swap
+    family: str = ""
+    name: str = ""
+    n: int = 0
+    estimate: Estimate | None = None
+    text: str = ""
+    command: str = omit_default("")
+
+    @property
+    def who(self) -> str:
+        """The judge that has not passed its control, or the two of a swap, of which one at least has not."""
+        return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CueSentences(Record):
+    """The sentences that a contrast exchanges, as they stand in the prompt about response 1."""
+
+    x: str = ""
+    y: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlansRow(JudgeRow):
+    """What came of a judge's plans on a dataset; by default they could not be made or replayed."""
+
+    place: ClassVar[str] = "plans"
+    n: int = 0
+    planned: int = 0
+    fallback: int = 0
+    faults: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    leaks: int = 0
+    degenerate_share: Estimate | None = None
+    max_degenerate: float | None = None
+    status: str = Status.ERROR
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingFlips(JudgeRow):
+    """By how much more often each pair flips with other words, for a comparison with what it did at another time."""
+
+    place: ClassVar[str] = "reworded"
+    excess: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemResultRow(Record):
+    """What an item found, in a sentence."""
+
+    judge: str = ""
+    baseline: str | None = None
+    dataset: str = ""
+    check: str = ""
+    name: str = ""
+    status: str = ""
+    waived: bool = False
+    text: str = ""
+    message: str = ""
+    decided_by: tuple[PartRow, ...] = ()
+    lapsed: bool = omit_default(False)
+    of_test: bool = omit_default(False)
+
+
+ByArm = Mapping[str, Mapping[str, Any]]  # by the name of an arm, then by pair id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeutralChoices(JudgeRow):
+    """What a judge chose of a contrast's pairs where nothing that matters differs, and how likely it was to.
+
+    `chosen_by` are the names of the arms whose answers chose these pairs, where they are the closest of a pool.
+    """
+
+    place: ClassVar[str] = "indifferent"
+    contrast: str = ""
+    confidence: float = 0.9
+    pairs: tuple[str, ...] = ()
+    arms: ByArm
+    likely: ByArm
+    chosen_by: tuple[str, ...] = omit_default(())
+
+    def others(self, arms: ByArm) -> list[Mapping[str, Any]]:
+        """Return the arms that did not choose its pairs."""
+        return [values for name, values in arms.items() if name not in self.chosen_by]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelPairShifts(JudgeRow):
+    """Which way each pair moved between two labels: the ranking needs all contrasts of a judge together."""
+
+    place: ClassVar[str] = "shifts"
+    labels: tuple[str, ...] = ()
+    shifts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingRow(JudgeRow):
+    """The estimated order of the provenance labels for a judge on a dataset."""
+
+    n: int = 0
+    order: tuple[str, ...] = ()
+    strengths: Mapping[str, Estimate]
+    bradley_terry: Mapping[str, float]
+    certified: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairShifts(JudgeRow):
+    """How far each pair moved in a contrast, for a comparison with what it did at another time."""
+
+    place: ClassVar[str] = "moves"
+    contrast: str = ""
+    moves: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterAgreement(Record):
+    """How far people agree with each other: mean pairwise kappa and Krippendorff's alpha, None of one alone."""
+
+    raters: int = 0
+    kappa: float | None = None
+    alpha: float | None = None
+
+    @classmethod
+    def of(cls, examples: Iterable[Example]) -> Self:
+        """Return how far those agree who labelled some examples, those among them on which they are divided."""
+        labelled = [dict(each.labels) for each in examples if each.labels]
+        names = sorted({name for labels in labelled for name in labels})
+        if not labelled:
+            return cls()
+        ratings = [[labels.get(name) for name in names] for labels in labelled]
+        both = pairwise_kappa(ratings), krippendorff_alpha(ratings)
+        kappa, alpha = (None if math.isnan(each) else each for each in both)
+        return cls(raters=len(names), kappa=kappa, alpha=alpha)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRow(JudgeRow):
+    """How a judge's grades meet people's labels on a dataset in a category, or in "all", which alone is decided."""
+
+    place: ClassVar[str] = "agreement"
+    category: str = "all"
+    n: int = 0
+    clusters: int | None = omit_default()
+    positives: int = 0
+    negatives: int = 0
+    invalid: int = 0
+    tp: int = 0
+    fn: int = 0
+    fp: int = 0
+    tn: int = 0
+    tpr: Estimate | None = None
+    tnr: Estimate | None = None
+    accuracy: Estimate | None = None
+    balanced_accuracy: Estimate | None = None
+    kappa: Estimate | None = None
+    pass_rate: Estimate | None = None
+    label_rate: Estimate | None = None
+    brier_score: Estimate | None = omit_default()
+    calibration_error: Estimate | None = omit_default()
+    people: RaterAgreement = field(default_factory=RaterAgreement)
+    as_people: AsPeople | None = omit_default()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    status: str = Status.ERROR
+    message: str = ""
+    needed_labels: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsPeople(Record):
+    """How a judge's agreement with people compares with theirs among each other, ties included.
+
+    `difference` is the mean of `difference_from_people` over `difference.n` examples, of which `ties` have no majority.
+    """
+
+    difference: Estimate | None = None
+    ties: int = 0
+    margin: float = 0.05
+    status: str = ""
+    text: str = ""
+    needed_examples: int | None = None
+
+    @classmethod
+    def of(cls, judgments: Iterable[Judgment], margin: float, alpha: float, lost: int = 0) -> Self | None:
+        """Return the comparison over all examples that at least two people labelled; None without any.
+
+        Where answers about ties are `lost` nothing is decided: on ties, judges and people agree least.
+        """
+        known = [(each.selected or 0, each.pair) for each in judgments if is_compared(each.pair)]
+        if not known:
+            return None
+        labels = [tuple(pair.labels.values()) for _, pair in known if isinstance(pair, Example)]
+        grades = [{1: "pass", 2: "fail"}.get(selected) for selected, _ in known]
+        differences = [*map(difference_from_people, grades, labels)]
+        result = gate_as_people(differences, margin, alpha, clusters_of(pair for _, pair in known))
+        more = f"; answers about {pluralize(lost, 'tie')} between people are missing: nothing is decided without them"
+        return cls(
+            difference=result.estimate,
+            ties=sum(human_label(pair) is None for _, pair in known),
+            margin=margin,
+            status=Status.INCONCLUSIVE if lost else result.status,
+            text=result.message + (more if lost else ""),
+            needed_examples=result.needed_pairs,
+        )
+
+
+def is_compared(pair: Pair) -> bool:
+    """Tell whether at least two people labelled an example, so that a judge can be compared with them."""
+    return isinstance(pair, Example) and len(pair.labels) > 1
+
+
+def human_label(pair: Pair) -> Label | None:
+    """Return what people say of an example; of a pair there is no such thing."""
+    return pair.label if isinstance(pair, Example) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModelRow(Record):
+    """How many answers of a judge a model and fingerprint gave."""
+
+    judge: str = ""
+    model: str | None = None
+    fingerprint: str | None = None
+    answers: int = 0
+
+
+ALL = "all"  # the mean over the wordings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingRow(JudgeRow):
+    """What a wording does to a judge's answers on a dataset, or the mean over "all", whose status is the item's."""
+
+    place: ClassVar[str] = "wordings"
+    wording: str = ALL
+    runs: int = 1
+    n: int = 0
+    clusters: int | None = omit_default()
+    invalid: int = 0
+    flip_rate: Estimate | None = None
+    repeat_flip_rate: Estimate | None = None
+    excess_flips: Estimate | None = None
+    net_shift: Estimate | None = None
+    shift: Estimate | None = None
+    squared_change: Estimate | None = None
+    tolerance: float | None = None
+    status: str = Status.ERROR
+    message: str = ""
+    needed_pairs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """What a verdict costs on average, with the judge and with its baseline, over the same n pairs.
+
+    `difference` is judge - baseline; None where fewer than two pairs tell.
+    """
+
+    judge: float
+    baseline: float
+    n: int
+    difference: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class PositionPreference:
+    """What a judge's choice owes to the order: how often it is consistent, and how far it prefers the first.
+
+    `first` is P(chose what stood first) - 1/2 over both orders, in which content cancels; `by_gold` the same
+    where the gold response is 1 and where it is 2.
+    """
+
+    consistency: Estimate
+    first: Estimate
+    by_gold: tuple[tuple[int, float, int], ...]
+
+
+Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectPairs(JudgeRow):
+    """About which pairs a judge is right, in their own order; `baseline`: it is the one that others are to replace."""
+
+    place: ClassVar[str] = "rights"
+    right: Right
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTest(Record):
+    """Two judges on the same pairs: the difference a - b, with McNemar's exact p, by itself and by Holm's method."""
+
+    a: str = ""
+    b: str = ""
+    difference: Estimate
+    p: float = 1.0
+    p_holm: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySideRow(Record):
+    """The accuracy of each judge in a category, "all" or "macro", on the pairs that all were asked about."""
+
+    dataset: str = ""
+    category: str = ""
+    n: int = 0
+    judges: Mapping[str, Estimate]
+    tests: tuple[PairedTest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow(Record):
+    """From when a judge's answers are, and how many were asked now."""
+
+    first: str | None = None
+    last: str | None = None
+    undated: bool = False
+    asked_now: int = 0

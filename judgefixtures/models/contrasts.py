@@ -1,0 +1,265 @@
+"""Conditions and contrasts: how a pair is presented, and which two presentations are compared.
+
+A contrast is two arms on the same pairs, with one yes/no outcome per arm. Every measurement is a contrast.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .cues import FAMILIES, PLACEBO, Cue, Families, pairs_of
+from .edits import EDIT_FAMILIES, Edit, edits
+
+Outcome = Literal["chose-first", "chose-own-first", "chose-edited", "passed"]
+Order = Literal["12", "21"]
+
+# Families that are not cues: what differs between their arms is the order, nothing at all, or one response.
+ORDER_FAMILIES = ("position", "repeat", "four-cell")
+OTHER_FAMILIES = (*ORDER_FAMILIES, *EDIT_FAMILIES)
+
+# A condition is the name of files, and a file system takes 255 bytes: the longest of them adds forty.
+LONGEST_CONDITION = 215
+# What the files beside a recording are told by.
+SIDE_FILES = (".part", ".part-of-another-judge")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One way to present a pair, the same for all pairs: a cue on each response or none, the order, any edit.
+
+    In order "21" the pair's own response 2 stands first; cue 1 is always the cue of the response that stands first.
+    """
+
+    cue_1: Cue | None = None
+    cue_2: Cue | None = None
+    order: Order = "12"
+    edit: Edit | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cue_1 is None) != (self.cue_2 is None):
+            raise ValueError("a condition has a cue on both responses or on none")
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's: `recency-new-old`, `no-cue`, `no-cue-21`."""
+        name = "no-cue" if self.edit is None else self.edit.name
+        if self.cue_1 is not None and self.cue_2 is not None:
+            name = f"{self.cue_1.family}-{self.cue_1.label}-{self.cue_2.label}"
+        return name if self.order == "12" else f"{name}-{self.order}"
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The labels of cue 1 and cue 2, empty strings where there is no cue."""
+        return (self.cue_1.label if self.cue_1 else "", self.cue_2.label if self.cue_2 else "")
+
+    def sentences(self, content_type: str) -> tuple[str, str]:
+        """Return the sentences of cue 1 and cue 2 as a judge reads them, empty strings where there is no cue."""
+        cues = ((self.cue_1, 1), (self.cue_2, 2))
+        one, two = (cue.render(content_type, number) if cue else "" for cue, number in cues)
+        return one, two
+
+
+@dataclass(frozen=True, slots=True)
+class SingleResponseCondition(Condition):
+    """One way to present a single response: with the cue that is cue 1, with an edit, or as it is.
+
+    >>> as_single_response(contrasts("recency")[0]).x.name, as_single_response(contrasts("recency")[0]).id
+    ('recency-new', 'recency-new-old')
+    """
+
+    def __post_init__(self) -> None:
+        if self.cue_2 is not None or self.order != "12":
+            raise ValueError("a single response has one cue at most, and no order")
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's: `recency-new`, `no-cue`, `attack-ignore-previous`."""
+        if self.edit is not None:
+            return self.edit.name
+        return "no-cue" if self.cue_1 is None else f"{self.cue_1.family}-{self.cue_1.label}"
+
+    def sentences(self, content_type: str) -> tuple[str, str]:
+        """Return the sentence of its cue, which names the response by no number, and an empty one."""
+        return ("" if self.cue_1 is None else self.cue_1.render_alone(content_type), "")
+
+
+NO_CUE = Condition()
+NO_CUE_SWAPPED = Condition(order="21")
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two arms on the same pairs: condition x, expected to raise the outcome, and its complement y.
+
+    Where x edits a response, y is the plain pair and the outcome is that the edited response was chosen.
+
+    Arm y is asked as repeat number `repeat`: with x = y and repeat 1, the arms differ in nothing at all.
+    """
+
+    family: str
+    x: Condition
+    y: Condition
+    outcome: Outcome = "chose-first"
+    repeat: int = 0
+
+    @property
+    def id(self) -> str:
+        """The contrast's id, as in test ids and reports: `recency-new-old`, `position-no-cue`, `repeat-no-cue-1`."""
+        if self.family == "position":
+            return f"position-{self.x.name}"
+        if self.family == "four-cell":  # without the cue family's name, or `-k recency` would select it
+            return f"four-cell-{'-'.join(self.labels)}"
+        if self.repeat:
+            return f"repeat-{self.x.name}-{self.repeat}"
+        return self.x.name if self.x.cue_1 is None else f"{self.x.cue_1.family}-{'-'.join(self.labels)}"
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The label that is expected to raise the outcome and the other, empty strings where no cue differs."""
+        return (self.x.labels[0], self.y.labels[0])
+
+    @property
+    def item(self) -> str:
+        """The contrast's part of a test id: its id, without the cue-free condition, which `-k cue` would select."""
+        return self.id.replace("-no-cue", "")
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether its arms show one response by itself, which passes or fails."""
+        return self.outcome == "passed"
+
+    @property
+    def is_of_prompts(self) -> bool:
+        """Whether its labels are said once in the prompt, and of no response by its number."""
+        return self.x.cue_1 is not None and self.x.cue_1.place == "prompt"
+
+    @property
+    def is_of_orders(self) -> bool:
+        """Whether it is about what the order of the responses does."""
+        return self.family in ("position", "four-cell")
+
+    @property
+    def arms(self) -> tuple[tuple[Condition, int], tuple[Condition, int]]:
+        """Condition and repeat of arm x and of arm y."""
+        return ((self.x, 0), (self.y, self.repeat))
+
+    @property
+    def cells(self) -> tuple[tuple[Condition, int], ...]:
+        """Both conditions in both orders: x, y, and each with the responses in the reverse order."""
+        reverse = [replace(condition, order="21") for condition in (self.x, self.y)]
+        return (*self.arms, *((condition, 0) for condition in reverse))
+
+
+def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) -> tuple[Contrast, ...]:
+    """Return the contrasts of a family that is not a cue: "position", "four-cell", "repeat" for each repeat, edits.
+
+    >>> [contrast.id for contrast in other_contrasts("repeat", repeats=3)]
+    ['repeat-no-cue-1', 'repeat-no-cue-2']
+    """
+    if name in EDIT_FAMILIES:
+        return tuple(Contrast(name, Condition(edit=edit), NO_CUE, "chose-edited") for edit in edits(name))
+    if name == "position":
+        return (Contrast("position", NO_CUE, NO_CUE_SWAPPED, "chose-own-first"),)
+    if name == "four-cell":
+        return tuple(replace(contrast, family=name) for contrast in contrasts("recency", families))
+    return tuple(Contrast("repeat", NO_CUE, NO_CUE, repeat=repeat) for repeat in range(1, repeats))
+
+
+def as_single_response(contrast: Contrast) -> Contrast:
+    """Return a contrast as a judge of one response is asked it: the response with label x, and the same with y.
+
+    The outcome is that the response passes: edited where x edits it, and plain in arm y. A contrast of orders stays
+    what it is: of it no such judge is asked anything.
+    """
+    if contrast.is_of_orders:
+        return contrast
+    x, y = single_condition(contrast.x), single_condition(contrast.y)
+    return replace(contrast, x=x, y=y, outcome="passed")
+
+
+def single_condition(condition: Condition) -> SingleResponseCondition:
+    """Return the condition in which a response is shown by itself with its cue and edit in a condition of a pair."""
+    return SingleResponseCondition(cue_1=condition.cue_1, edit=condition.edit)
+
+
+def arm_name(condition: Condition, repeat: int) -> str:
+    """Return what a condition's repeat is called: `no-cue 1`."""
+    return f"{condition.name} {repeat}"
+
+
+def neutral_arms(repeats: int = 1, families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
+    """Return the conditions, with their repeats, that should not matter to a judge: the orders, repeats, the placebo.
+
+    Of the repeats at least the first one: it may be recorded, whatever a run asks.
+
+    >>> [(condition.name, repeat) for condition, repeat in neutral_arms(repeats=3)][:4]
+    [('no-cue', 0), ('no-cue', 1), ('no-cue', 2), ('no-cue-21', 0)]
+    """
+    placebos = [arm for contrast in contrasts(PLACEBO, families) for arm in contrast.arms]
+    return (*((NO_CUE, repeat) for repeat in range(max(repeats, 2))), (NO_CUE_SWAPPED, 0), *placebos)
+
+
+def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
+    """Return every contrast of a cue family: each two labels, or each against one, with the response order fixed.
+
+    >>> [contrast.id for contrast in contrasts("recency")]
+    ['recency-new-old']
+    >>> len(contrasts("provenance"))
+    6
+    """
+    made = tuple(Contrast(name, Condition(x, y), Condition(y, x)) for x, y in pairs_of(name, families))
+    _check_names(name, made, families)
+    return made
+
+
+def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> None:
+    """Raise JudgeFixturesError where a condition's name cannot be a file's, or is another condition's as well.
+
+    Two conditions of one name would answer for each other, and each recording would delete the other's.
+    """
+    owners: dict[str, list[str]] = {}
+    for owner, each in _owned(families):
+        owners.setdefault(each.name, []).append(owner)
+    for condition in (cell.name for contrast in own for cell, _ in contrast.cells):
+        if len(condition) > LONGEST_CONDITION:
+            raise JudgeFixturesError(
+                f"the cue family {name}: the condition {condition[:40]}... has {len(condition)} characters and cannot "
+                f"be a file: shorten the family or its labels, to at most {LONGEST_CONDITION} for the family and two "
+                "labels."
+            )
+        if condition.endswith(SIDE_FILES):
+            raise JudgeFixturesError(
+                f"the cue family {name}: the condition {condition!r} would be called like an unfinished recording: end "
+                f"no label with {' or '.join(SIDE_FILES)}."
+            )
+        if len(owners[condition]) > 1:
+            other = next((owner for owner in owners[condition] if owner != f"the cue family {name}"), "")
+            called = f"a contrast of it and one of {other}" if other else "two contrasts"
+            raise JudgeFixturesError(
+                f"the cue family {name}: {called} would both be called {condition!r}: leave the hyphens out of "
+                "the labels."
+            )
+
+
+def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
+    """Return every condition that there is, in both orders, by its name.
+
+    >>> conditions()["recency-old-new-21"].order
+    '21'
+    """
+    return {each.name: each for _, each in _owned(families)}
+
+
+def _owned(families: Families) -> Iterator[tuple[str, Condition]]:
+    """Return whose conditions there are, each in both orders."""
+    fixed = (NO_CUE, *(Condition(edit=edit) for name in EDIT_FAMILIES for edit in edits(name)))
+    owned = [("the built-in ones", condition) for condition in fixed]
+    for name, labels in families.items():
+        cues = (Cue(name, label, sentence) for label, sentence in labels.items())
+        owned += [(f"the cue family {name}", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
+    for owner, condition in owned:
+        yield owner, condition
+        yield owner, replace(condition, order="21")

@@ -1,0 +1,257 @@
+"""Findings: the result of a check about a judge on a dataset.
+
+A finding holds its status, reasons and rows, and knows no kind of check. It survives JSON unchanged, because xdist
+sends it between processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
+
+from judgefixtures.statistics.clusters import ClusterTotals
+from judgefixtures.statistics.estimate import SEVERITY, Estimate, Status
+
+from .record import Record, as_json, build_record
+
+Row = dict[str, Any]  # plain JSON values, as in report.json
+CONTROL = "control"  # what decides whatever is found of a judge that did not pass its control
+R = TypeVar("R", bound="ReportRow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow(Record):
+    """A part as a row of the report has it."""
+
+    part: str = ""
+    status: str = ""
+    reason: str = ""
+    text: str = ""
+    estimate: Estimate | None = None
+    allowed: tuple[float | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPart:
+    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
+
+    `name` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
+    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
+    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
+    "waiver".
+    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
+    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
+    """
+
+    name: str
+    status: Status
+    reason: str = ""
+    plain: str = ""
+    estimate: Estimate | None = None
+    allowed: tuple[float | None, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """What a sentence says of it."""
+        return self.plain or self.reason.removesuffix(f": {self.status}")
+
+
+def part_rows(parts: Iterable[DecisionPart]) -> tuple[PartRow, ...]:
+    """Return parts as rows of the report have them."""
+    return tuple(PartRow.from_sources(each, part=each.name) for each in parts)
+
+
+def decided_by_control(parts: Iterable[PartRow]) -> bool:
+    """Tell whether parts that decided are a judge's control, so that nothing of what was to be measured was."""
+    return any(each.part == CONTROL for each in parts)
+
+
+def deciding_parts(parts: Iterable[DecisionPart], status: Status) -> tuple[DecisionPart, ...]:
+    """Return the parts that a status is due to where it is not a PASS: each of them alone would have brought it."""
+    undecided = status in (Status.PASS, Status.NOT_APPLICABLE)
+    return () if undecided else tuple(part for part in parts if part.status is status)
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedWaiver:
+    """Who answers for a finding that does not pass, why, and until which day."""
+
+    owner: str
+    reason: str
+    expires: str
+
+
+KINDS: dict[str, type[ReportRow]] = {}  # by their places: what a finding is read back with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRow(Record):
+    """A row of the report, or evidence for it: every kind of it names the place where it stands in a finding."""
+
+    place: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if cls.place:
+            KINDS[cls.place] = cls
+
+    def changed(self, **values: Any) -> Self:
+        """Return the row with those of these values for which it has a field."""
+        known = {each.name for each in fields(self)}
+        return replace(self, **{name: value for name, value in values.items() if name in known})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRow(ReportRow):
+    """A row of one judge on a dataset."""
+
+    judge: str = ""
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRow(ReportRow):
+    """A row of a candidate and its baseline on a dataset."""
+
+    judge: str = ""
+    baseline: str = ""
+    dataset: str = ""
+
+
+def _records(place: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return what stands in a place of a finding as records again; texts are what they are."""
+    kind = KINDS.get(place)
+    return tuple(kind.from_json(each) if kind and isinstance(each, Mapping) else each for each in values)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found about one judge on one dataset.
+
+    `name` is what was checked ("recency-new-old", "accuracy"), `reasons` say why the status is what it is, a line each,
+    and `diagnosis` is all that a failing item tells. `rows` are rows of the report by the section that they stand in;
+    `evidence`, by its kind, is what only the whole run can use. `estimate` is the number that the check is about, where
+    it is about one; `plain` says in a sentence, without terms, what was found. `fatal`: nothing else of the run can
+    succeed. `lapsed`: it is a FAIL because the waiver that it had is over. `of_test`: it is an ERROR because its test
+    came to no finding, or ended badly after it: that says nothing of the judge.
+
+    >>> Finding("accuracy", "mine", "qa", "accuracy", Status.PASS).title
+    'mine on qa: accuracy is PASS'
+    """
+
+    check: str
+    judge: str
+    dataset: str
+    name: str
+    status: Status
+    baseline: str | None = None
+    reasons: tuple[str, ...] = ()
+    diagnosis: tuple[str, ...] = ()
+    rows: Mapping[str, tuple[ReportRow, ...]] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    estimate: Estimate | None = None
+    plain: str = ""
+    alpha: float = 0.05
+    waived: AppliedWaiver | None = None
+    fatal: bool = False
+    lapsed: bool = False
+    decided_by: tuple[DecisionPart, ...] = ()
+    of_test: bool = False
+
+    @property
+    def title(self) -> str:
+        """Who was checked, on what, in what, with which result."""
+        who = self.judge if self.baseline is None else f"{self.judge} against {self.baseline}"
+        return f"{who} on {self.dataset}: {self.name} is {self.status}"
+
+    @property
+    def is_of_control(self) -> bool:
+        """Whether a judge's control decided it, so that nothing was measured that anybody could answer for."""
+        return decided_by_control(part_rows(self.decided_by))
+
+    @property
+    def text(self) -> str:
+        """What a failing item says."""
+        lines = self.diagnosis or (self.title, *(f"  {reason}" for reason in self.reasons))
+        return "\n".join([self.headline, *lines] if self.plain else lines)
+
+    @property
+    def headline(self) -> str:
+        """The result in a sentence, where there is one, else its title."""
+        return f"{self.status}: {self.plain}" if self.plain else self.title
+
+    def decided_alone(self, part: DecisionPart, **change: Any) -> Self:
+        """Return the finding with the status of a part that decides it before anything is measured.
+
+        Its rows say so, too, and have this `change`.
+        """
+        marks = {"status": part.status, "message": part.reason, "text": part.text, **change}
+        decided = part_rows([part])
+        rows = {place: tuple(row.changed(**marks, decided_by=decided) for row in of) for place, of in self.rows.items()}
+        return replace(
+            self,
+            status=part.status,
+            rows=rows,
+            reasons=(part.reason,),
+            diagnosis=(),
+            plain=part.text,
+            decided_by=(part,),
+        )
+
+    def waived_by(self, waived: AppliedWaiver) -> Self:
+        """Return the finding with its rows marked as waived."""
+        return replace(self, waived=waived, rows=self._marked(waived=waived))
+
+    def no_longer_waived(self, message: str) -> Self:
+        """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
+        plain = "; ".join(filter(None, [self.plain, message]))
+        over = DecisionPart("waiver", Status.FAIL, message)
+        rows = self._marked(status=Status.FAIL, message=message, decided_by=part_rows([over]), text=plain)
+        return replace(
+            self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True, decided_by=(over,)
+        )
+
+    def with_evidence(self, **evidence: Iterable[Any]) -> Self:
+        """Return the finding with further evidence."""
+        return replace(self, evidence={**self.evidence, **{kind: _records(kind, of) for kind, of in evidence.items()}})
+
+    def _marked(self, **change: Any) -> dict[str, tuple[ReportRow, ...]]:
+        """Return the rows, those that somebody can waive with a change."""
+        return {
+            section: tuple(row.changed(**change) if hasattr(row, "waived") else row for row in rows)
+            for section, rows in self.rows.items()
+        }
+
+    def to_json(self) -> Row:
+        """Return the finding as plain values."""
+        return {each.name: as_json(getattr(self, each.name)) for each in fields(self)}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Self:
+        """Return the finding of plain values."""
+        placed = {
+            name: {place: _records(place, values) for place, values in row[name].items()}
+            for name in ("rows", "evidence")
+        }
+        return build_record(cls, {**row, **placed})
+
+
+def worst_status(findings: Iterable[Finding]) -> Status:
+    """Return the worst status, waived findings aside; NOT_APPLICABLE where there are none."""
+    counted = (finding.status for finding in findings if finding.waived is None)
+    return max(counted, key=SEVERITY.index, default=Status.NOT_APPLICABLE)
+
+
+def rows_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
+    """Return all rows of a kind, in the order of the findings."""
+    return [row for finding in findings for row in finding.rows.get(kind.place, ()) if isinstance(row, kind)]
+
+
+def evidence_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
+    """Return all evidence of a kind, in the order of the findings."""
+    return [each for finding in findings for each in finding.evidence.get(kind.place, ()) if isinstance(each, kind)]
+
+
+def cluster_count(totals: ClusterTotals | None) -> int | None:
+    """Return in how many clusters related pairs are; None where none are related."""
+    return totals.count if totals is not None and totals.related else None

@@ -1,0 +1,128 @@
+"""Rows of judgments.jsonl, pairs.jsonl and plans.jsonl."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .findings import JudgeRow
+from .record import Record, omit_default
+from .usage import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilityRow(Record):
+    """How likely response 1 was by the probabilities behind a verdict."""
+
+    value: float | None = None
+    low: float = 0.0
+    high: float = 1.0
+    elsewhere: float = 0.0
+    explained: bool = omit_default(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedPlanRow(Record):
+    """The plan that a judgment carried out; plans.jsonl has its text."""
+
+    origin: str = ""
+    kind: str = ""
+    fault: str | None = None
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgmentRow(JudgeRow):
+    """A judgment in judgments.jsonl."""
+
+    pair: str = ""
+    condition: str = ""
+    repeat: int = 0
+    selected_response: int | None = None
+    invalid: str | None = None
+    reason: str = ""
+    acknowledgment: str = "absent"
+    span: str = omit_default("")  # the words by which the cue is cited or mentioned
+    unread: bool = omit_default(False)
+    detail: str = ""
+    repaired: tuple[str, ...] = ()
+    reasoning: str | None = None
+    served_model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    scores: tuple[Any, ...] | None = omit_default()
+    tie: bool = omit_default(False)
+    imported: bool = omit_default(False)
+    probability: ProbabilityRow | None = omit_default()
+    contradiction: str | None = omit_default()
+    plan: ExecutedPlanRow | None = omit_default()
+
+
+PASSED: Mapping[int | None, bool] = {1: True, 2: False}  # by what was selected: a score without a mark does neither
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeRow(JudgmentRow):
+    """A judgment of one response: whether it passed, None where nobody could tell, and what people say of it."""
+
+    passed: bool | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow(Record):
+    """A pair in pairs.jsonl: what its judges were asked about, its two responses in the pair's order."""
+
+    dataset: str = ""
+    pair: str = ""
+    question: str = ""
+    response_1: str = ""
+    response_2: str = ""
+    gold: int | None = None
+    category: str | None = None
+    content_type: str = ""
+    cluster: str | None = omit_default()
+    columns: Mapping[str, str] | None = omit_default()  # those that a template shows
+    judges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleRow(Record):
+    """An example in pairs.jsonl: what its judges were asked about, and what people say of it."""
+
+    dataset: str = ""
+    pair: str = ""
+    question: str = ""
+    response: str = ""
+    label: str | None = None
+    category: str | None = None
+    content_type: str = ""
+    cluster: str | None = omit_default()
+    columns: Mapping[str, str] | None = omit_default()
+    judges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTextRow(JudgeRow):
+    """A plan in plans.jsonl: what is carried out, and what was answered where that is not a plan."""
+
+    pair: str = ""
+    origin: str = ""
+    kind: str = ""
+    fault: str | None = None
+    detail: str = ""
+    digest: str = ""
+    text: str = ""
+    rejected: str = ""
+    usage: Usage | None = omit_default()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModelInArm(JudgeRow):
+    """A model and fingerprint that answered in an arm, with the pairs that it answered about."""
+
+    place: ClassVar[str] = "served"
+    condition: str = ""
+    repeat: int = 0
+    model: str | None = None
+    fingerprint: str | None = None
+    pairs: tuple[str, ...] = ()

@@ -1,0 +1,337 @@
+"""Pairs (a question with two responses) and examples (one response), their selection and order.
+
+Selection and order depend only on digests of the seed and the pairs, never on a library's random numbers or on the
+order of rows.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+TEXT_FIELDS = ("question", "response_1", "response_2")
+FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type", "cluster")
+# What no template shows: which pair or example it is, and what people say of it.
+HIDDEN = ("id", "label", "labels", "gold", "votes", "category", "cluster")
+# Columns that say which model wrote an example's response, and which ones a pair's two.
+MODEL, MODELS = "model", ("model_1", "model_2")
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0")  # an id that is a number in a column of such
+OTHER_MODEL: Mapping[str, str] = MappingProxyType(dict(zip(MODELS, reversed(MODELS), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One question (or story prompt) with two responses, and the better one (gold) where it is known.
+
+    Pairs of one `cluster` (a document, a customer, a debate) are related: verdicts on them may go together.
+    """
+
+    id: str
+    question: str
+    response_1: str
+    response_2: str
+    gold: Literal[1, 2] | None = None
+    category: str | None = None
+    content_type: str = "Response"
+    cluster: str | None = None
+    # What else its row says, as a template shows it: a text by the column's name. Nothing else compares or digests it.
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False, repr=False)
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything a judge can see of the pair, but for the columns that its template may use."""
+        seen = json.dumps([self.question, self.response_1, self.response_2, self.content_type])
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+    @property
+    def columns_digest(self) -> str:
+        """A digest of each of its columns, behind the column's name; empty without any.
+
+        >>> Pair("1", "Why?", "So.", "No.", columns={"source": "a book"}).columns_digest
+        'source=ae35964219d1'
+        """
+        of = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")) for name, text in self.columns.items()}
+        return " ".join(f"{name}={of[name].hexdigest()[:12]}" for name in sorted(of))
+
+    @property
+    def better_is_longer(self) -> bool | None:
+        """Whether the better response is the longer one, in characters; None without gold or at equal lengths."""
+        lengths = (len(self.response_1), len(self.response_2))
+        if self.gold is None or lengths[0] == lengths[1]:
+            return None
+        return (lengths[0] > lengths[1]) == (self.gold == 1)
+
+
+NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
+Label = Literal["pass", "fail"]
+LABELS: tuple[Label, ...] = ("pass", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Example(Pair):
+    """A question with one response, and what people say of it where that is known: whether it passes.
+
+    To everything that goes about with pairs it is one whose second response is empty and whose gold is not known.
+    `labels` are those of several people, by who they are; `label` is then their majority, None where it is a tie.
+    `of` is the pair whose response `number` it is, where it is one's.
+    """
+
+    response_2: str = ""
+    label: Label | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict, hash=False, compare=False)
+    of: Pair | None = field(default=None, hash=False, compare=False, repr=False)
+    number: Literal[1, 2] = field(default=1, compare=False, repr=False)
+
+    @property
+    def response(self) -> str:
+        """The response."""
+        return self.response_1
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything a judge can see of the example, but for the columns that its template may use."""
+        seen = json.dumps([self.question, self.response, self.content_type])
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+
+def as_examples(pair: Pair) -> tuple[Example, ...]:
+    """Return what a judge of one response is asked about for a pair: each response; an example is one already.
+
+    Gold labels both, and they belong together.
+
+    >>> [(each.id, each.response, each.label) for each in as_examples(Pair("1", "Why?", "So.", "No.", gold=1))]
+    [('1/1', 'So.', 'pass'), ('1/2', 'No.', 'fail')]
+    """
+    if isinstance(pair, Example):
+        return (pair,)
+    return tuple(
+        Example(
+            f"{pair.id}/{number}",
+            pair.question,
+            text,
+            label=None if pair.gold is None else "pass" if pair.gold == number else "fail",
+            category=pair.category,
+            content_type=pair.content_type,
+            cluster=pair.cluster or pair.id,
+            columns=pair.columns,
+            of=pair,
+            number=number,
+        )
+        for number, text in zip(NUMBERS, (pair.response_1, pair.response_2), strict=True)
+    )
+
+
+def whole_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Return the pairs themselves of what is asked about: once each where both of its responses are, an example as is.
+
+    They have the columns that are shown of their responses.
+
+    >>> [each.id for each in whole_pairs(as_examples(Pair("1", "Why?", "So.", "No.")))]
+    ['1']
+    """
+    owners = (replace(p.of, columns=p.columns) if isinstance(p, Example) and p.of else p for p in pairs)
+    return tuple({each.id: each for each in owners}.values())
+
+
+def first_pairs(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
+    """Return the first pairs, all where no number is wanted; of responses of pairs both of so many pairs.
+
+    >>> [each.id for each in first_pairs(as_examples(Pair("1", "Why?", "So.", "No.")), 1)]
+    ['1/1', '1/2']
+    """
+    return pairs if wanted is None else pairs[: wanted * units_per_pair(pairs)]
+
+
+def units_per_pair(pairs: Sequence[Pair]) -> int:
+    """Return how many of these stand for one pair or example of a dataset: 2 where they are the responses of pairs."""
+    return 2 if pairs and isinstance(pairs[0], Example) and pairs[0].of is not None else 1
+
+
+def are_examples(pairs: Iterable[Pair]) -> bool:
+    """Tell whether these are examples, of one response each."""
+    return any(isinstance(pair, Example) for pair in pairs)
+
+
+def sample_order(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
+    """Return the pairs in an order that only the seed, their ids and their categories decide.
+
+    Every prefix holds the categories in nearly the proportions of the whole: the k-th of a category's m pairs
+    stands at (k + u)/m of the way, with one seeded u in [0, 1) a category. Without categories it is the order of
+    seeded digests, in which pairs that come or go leave the others where they are.
+
+    >>> several = [Pair(f"{name}{n}", "q", "1", "2", category=name) for name in "ab" for n in range(50)]
+    >>> sum(pair.category == "a" for pair in sample_order(several, 0)[:20])
+    10
+    """
+    strata: dict[str | None, list[tuple[bytes, Pair]]] = defaultdict(list)
+    for pair in pairs:
+        strata[pair.category].append((_draw(seed, "order", pair.id), pair))
+    placed: list[tuple[float, bytes, Pair]] = []
+    for category, drawn in strata.items():
+        start = int.from_bytes(_draw(seed, "stratum", category or "")[:6]) / 2**48
+        drawn.sort(key=lambda each: each[0])
+        placed += [((k + start) / len(drawn), draw, pair) for k, (draw, pair) in enumerate(drawn)]
+    return tuple(pair for _, _, pair in sorted(placed, key=lambda each: each[:2]))
+
+
+def balance_gold_position(
+    pairs: Sequence[Pair], seed: int, kept: Mapping[str, Pair] = MappingProxyType({})
+) -> tuple[Pair, ...]:
+    """Return the pairs with as many responses swapped (seeded) as make gold even over positions, +-1.
+
+    Pairs that are among `kept` (by `id_key`, with the same texts in either order) have the order that they have there,
+    whatever their gold is now: only the others are drawn, to even out what those leave as well as they can.
+
+    >>> some = [Pair(f"{n}", "q", "1", "2", gold=1) for n in range(4)]
+    >>> first_pairs = {pair.id: pair for pair in balance_gold_position(some[:2], 0)}
+    >>> balanced = balance_gold_position(some, 0, first_pairs)
+    >>> balanced[:2] == tuple(first_pairs.values()), [pair.gold for pair in balanced].count(1)
+    (True, 2)
+    """
+    placed = {pair.id: _as_in(kept[name], pair) for pair in pairs if (name := id_key(pair.id)) in kept}
+    ordered = [placed.get(pair.id) or pair for pair in pairs]
+    free = [pair for pair in ordered if placed.get(pair.id) is None]
+    surplus = sum((pair.gold == 1) - (pair.gold == 2) for pair in ordered)
+    majority = [pair for pair in free if pair.gold == (1 if surplus > 0 else 2)]
+    drawn = sorted(majority, key=lambda pair: _draw(seed, "swap", pair.id))[: abs(surplus) // 2]
+    swap = {pair.id for pair in drawn}
+    return tuple(swap_responses(pair) if pair.id in swap else pair for pair in ordered)
+
+
+def _as_in(kept: Pair, pair: Pair) -> Pair | None:
+    """Return a pair with its responses in the order that they have in another; None where its texts are not those."""
+    known = with_line_ends(kept, "\n").digest
+    return next((each for each in (pair, swap_responses(pair)) if with_line_ends(each, "\n").digest == known), None)
+
+
+def one_per_question(pairs: Iterable[Pair], seed: int) -> tuple[tuple[Pair, ...], int]:
+    """Return one pair (seeded) of every question, and how many others there were; a question is its very text.
+
+    Verdicts on pairs of one question go together, so that intervals over such pairs are too narrow. Takes an
+    iterator: of many millions of pairs only the kept ones are in memory.
+
+    >>> kept, others = one_per_question([Pair(str(n), "q", f"{n}", "2") for n in range(5)], seed=0)
+    >>> (len(kept), others)
+    (1, 4)
+    """
+    kept: dict[str, tuple[bytes, Pair]] = {}
+    count = 0
+    for count, pair in enumerate(pairs, 1):  # noqa: B007
+        # The texts and not the id: two pairs that were given the same id are told apart only later.
+        drawn = (_draw(seed, "question", pair.digest), pair)
+        best = kept.get(pair.question)
+        if best is None or (drawn[0], pair.id) < (best[0], best[1].id):
+            kept[pair.question] = drawn
+    return tuple(pair for _, pair in kept.values()), count - len(kept)
+
+
+def balance_length(pairs: Sequence[Pair], seed: int) -> tuple[tuple[Pair, ...], int]:
+    """Return the pairs without the surplus (seeded) of those whose better response is the longer, or the shorter.
+
+    Afterwards the better response is the longer one as often as the shorter one. Pairs without gold or with
+    equal lengths stay. Also returns how many were left out.
+
+    >>> several = [Pair(str(n), "q", "long", "no", gold=2 if n else 1) for n in range(4)]
+    >>> [len(balance_length(several, 0)[0]), balance_length(several, 0)[1]]
+    [2, 2]
+    """
+    sides = {side: [pair for pair in pairs if pair.better_is_longer is side] for side in (True, False)}
+    majority = max(sides.values(), key=len)
+    surplus = abs(len(sides[True]) - len(sides[False]))
+    drawn = sorted(majority, key=lambda pair: _draw(seed, "length", pair.id))[:surplus]
+    out = {pair.id for pair in drawn}
+    return tuple(pair for pair in pairs if pair.id not in out), surplus
+
+
+def sharing_a_question(pairs: Iterable[Pair]) -> int:
+    """Return how many pairs have the question of another pair that is not of their cluster."""
+    pairs = tuple(pairs)
+    counts = Counter(pair.question for pair in pairs)
+    inside: Counter[tuple[str, str | None]] = Counter((p.question, p.cluster) for p in pairs if p.cluster is not None)
+    return sum(counts[pair.question] > max(inside[pair.question, pair.cluster], 1) for pair in pairs)
+
+
+def clusters_of(pairs: Iterable[Pair]) -> list[Hashable] | None:
+    """Return a label per pair, that of its cluster or one of its own; None where no cluster has two pairs.
+
+    >>> clusters_of([Pair("1", "q", "a", "b", cluster="c"), Pair("2", "q", "b", "c")])
+    >>> len(set(clusters_of([Pair(n, "q", "a", n, cluster="c" if n < "3" else None) for n in "1234"])))
+    3
+    """
+    labels: list[Hashable] = [n if pair.cluster is None else pair.cluster for n, pair in enumerate(pairs)]
+    return labels if len(set(labels)) < len(labels) else None
+
+
+def count_independent(pairs: Sequence[Pair]) -> int:
+    """Return how many pairs there are, or clusters of them where some are related."""
+    return len(set(clusters_of(pairs) or range(len(pairs))))
+
+
+def swap_responses(pair: Pair) -> Pair:
+    """Return the pair with its responses, its gold and who wrote which of them in the other order."""
+    gold: Literal[1, 2] | None = {1: 2, 2: 1}.get(pair.gold or 0)  # type: ignore[assignment]
+    columns = {OTHER_MODEL.get(name, name): text for name, text in pair.columns.items()}
+    return replace(pair, response_1=pair.response_2, response_2=pair.response_1, gold=gold, columns=columns)
+
+
+def keep_columns(pair: Pair, names: Iterable[str]) -> Pair:
+    """Return the pair with those of its columns that are named, and no others.
+
+    >>> keep_columns(Pair("1", "Why?", "So.", "No.", columns={"source": "a book", "page": "7"}), ["page"]).columns
+    {'page': '7'}
+    """
+    kept = {name: pair.columns[name] for name in names if name in pair.columns}
+    return pair if kept == pair.columns else replace(pair, columns=kept)
+
+
+def id_key(name: str) -> str:
+    """Return what an id is compared by: 1.0, as a column of numbers with gaps is written, is 1.
+
+    >>> [id_key(name) for name in ("1.0", "1", "01", "1.10", "v1.0")]
+    ['1', '1', '01', '1.10', 'v1.0']
+    """
+    return name.removesuffix(".0") if WHOLE.fullmatch(name) else name
+
+
+def id_text(value: Any) -> Any:
+    """Return a whole number as the text of an id, also where a float holds it; any other value as it is."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        value = int(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def with_line_ends(pair: Pair, end: str) -> Pair:
+    r"""Return the pair with one line end in all of its texts: a checkout may have written `\r\n` for `\n`."""
+    texts = (pair.question, pair.response_1, pair.response_2)
+    question, first, second = (text.replace("\r\n", "\n").replace("\n", end) for text in texts)
+    return replace(pair, question=question, response_1=first, response_2=second)
+
+
+def digests_of(pair: Pair) -> tuple[str, str]:
+    """Return the digests by which a pair may be known: of its texts as they are, and with a checkout's line ends."""
+    return pair.digest, with_line_ends(pair, "\r\n").digest
+
+
+def pair_to_row(pair: Pair) -> dict[str, Any]:
+    """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
+    of_pair = {"response_1": pair.response_1, "response_2": pair.response_2}
+    labels = {"label": pair.label, "labels": dict(pair.labels)} if isinstance(pair, Example) else {}
+    row = {
+        "id": pair.id,
+        "question": pair.question,
+        **({"response": pair.response} if isinstance(pair, Example) else of_pair),
+        "gold": pair.gold,
+        "category": pair.category,
+        "content_type": pair.content_type,
+        "cluster": pair.cluster,
+        **labels,
+    }
+    return {key: value for key, value in row.items() if value is not None and value != {}} | dict(pair.columns)
+
+
+def _draw(seed: int, purpose: str, of: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{purpose}\0{of}".encode()).digest()

@@ -1,0 +1,53 @@
+"""Plan that a judge carries out for a pair."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "creative-writing",
+    "translation",
+    "summarization",
+    "rewriting",
+    "safety",
+    "code",
+    "reasoning",
+    "factual",
+    "instruction",
+]
+
+
+Asked = Literal["self", "combined"]
+
+
+Origin = Literal["heuristic", "self", "combined", "fallback"]
+
+
+Fault = Literal[
+    "failed",  # the call ended without a usable answer: refused, filtered, cut off
+    "empty",  # fewer than LEAST_WORDS words
+    "answer",  # it gives a verdict, or has nothing of the form that a plan was asked for in
+    "names-response",  # a leak: it prefers one of the responses, or says what the right one looks like
+    "names-bias",  # a leak: it names a bias that datasets test for
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan that a judge carries out for a pair: the same one in every condition, order and repeat.
+
+    A `fault` is why the answer to the planning prompt was not a plan: then `text` is the hand-made plan of the kind,
+    `origin` is "fallback", `rejected` is what was answered, and `detail` says what is wrong with it.
+    """
+
+    text: str
+    kind: Kind
+    origin: Origin
+    fault: Fault | None = None
+    detail: str = ""
+    rejected: str = ""
+
+    @property
+    def digest(self) -> str:
+        """A digest of what the judge reads."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

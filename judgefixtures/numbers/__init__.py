@@ -1,1 +1,0 @@
-"""Numbers: estimates and gates on counts, scores and odds. They know no judge and no pair."""

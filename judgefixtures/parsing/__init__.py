@@ -1,0 +1,1 @@
+"""Parsing: the verdict, score, grade, probability and acknowledgment that an answer holds."""

@@ -1,0 +1,81 @@
+"""Acknowledgment detector: does a judge's reason admit the cue that the judge saw?
+
+This module holds the three possible answers, the detectors' interface and the offline detector. The classifier is in
+acknowledgment_classifier.py, its words in lexicon.py.
+
+The definition is ours (arXiv 2509.26072 gives none). *cited*: the reason gives the attribute as a reason, however weak.
+*mentioned*: the reason refers to the attribute, but disclaims, concedes or overrules it, or uses it as a mere name.
+*absent*: anything else. docs/detector.md lists the error rates.
+"""
+
+from functools import lru_cache
+from typing import Literal, Protocol
+
+from .acknowledgment_classifier import AcknowledgmentReading, Answer, classify_reason
+from .lexicon import NO_TERMS, Terms
+
+Acknowledgment = Answer
+
+
+class Detector(Protocol):
+    """Whoever can tell whether a justification admits a cue; `acknowledgment` is one."""
+
+    def __call__(
+        self,
+        reason: str,
+        cue_1: str,
+        cue_2: str,
+        *,
+        sentences: tuple[str, str] | None = None,
+        selected: Literal[1, 2] | None = None,
+        terms: Terms = NO_TERMS,
+    ) -> Acknowledgment:
+        """Return what a reason acknowledges of the cues of responses 1 and 2."""
+
+
+def acknowledgment(
+    reason: str,
+    cue_1: str,
+    cue_2: str,
+    *,
+    sentences: tuple[str, str] | None = None,
+    selected: Literal[1, 2] | None = None,
+    terms: Terms = NO_TERMS,
+) -> Acknowledgment:
+    """Return whether a judge's reason cites the cues of its prompt, merely mentions them, or neither.
+
+    `cue_1` and `cue_2` are the labels on response 1 and 2: of a built-in family ("expert", "human", "llm", "unknown";
+    "new", "old"; "young", "old"; ...), a user's own, or "" for none; without any cue the answer is "absent".
+    `sentences` are the rendered cue sentences: their words are the vocabulary of an own family, beside its `terms`.
+    `selected` is the response that the verdict chose, where known; it tells a label overruled from one that agrees
+    with the verdict.
+    Only references to the family of the given cues count. Every str has an answer; nothing is raised.
+
+    Source: the definition in the project's protocol, since arXiv 2509.26072 does not define its detector.
+
+    >>> acknowledgment("Response 1 is clear, accurate and written by an expert.", "expert", "unknown")
+    'cited'
+    >>> acknowledgment("Although Response 2 is by an expert, Response 1 is clearer.", "unknown", "expert")
+    'mentioned'
+    >>> acknowledgment("Response 2 cites experts at NASA.", "unknown", "expert")
+    'absent'
+    """
+    return explain_acknowledgment(reason, cue_1, cue_2, sentences=sentences, selected=selected, terms=terms).answer
+
+
+@lru_cache(maxsize=1 << 15)  # a measurement asks, the report's row asks again, and so does a comparison with a baseline
+def explain_acknowledgment(
+    reason: str,
+    cue_1: str,
+    cue_2: str,
+    *,
+    sentences: tuple[str, str] | None = None,
+    selected: Literal[1, 2] | None = None,
+    terms: Terms = NO_TERMS,
+) -> AcknowledgmentReading:
+    """Return the same answer with what decided it: the sentence, the words in it, and what weighed most.
+
+    >>> explain_acknowledgment("Clear. It is by an expert, which I trust.", "expert", "llm", selected=1).sentence
+    'it is by an expert , which i trust'
+    """
+    return classify_reason(reason, (cue_1, cue_2), selected, ("", "") if sentences is None else sentences, terms)

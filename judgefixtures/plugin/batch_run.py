@@ -1,0 +1,57 @@
+"""Plugin for --judge-batch: submit the queued requests after all items ran, and report them."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import safe_message
+
+from .session_setup import SETUP
+
+
+class BatchRunPlugin:
+    """Sends the batches of a run that nothing ended early; a run that was stopped sends nothing."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._waits = 0
+        self._error = ""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        """Send what the items put into batches."""
+        ran = yield
+        if session.config.option.judge_preflight or SETUP not in session.config.stash:
+            return ran
+        run = session.config.stash[SETUP].run
+        try:
+            self._words = run.send_batches()
+        except JudgeFixturesError as error:
+            self._words = list(run.posting.mail.messages) if run.posting.mail is not None else []
+            self._error = str(error)
+        self._waits = run.posting.waits
+        return ran
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A run that could not send does not end as if it had."""
+        if self._error and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what was sent and collected, and what to do next."""
+        if not (self._words or self._error or self._waits):
+            return
+        terminalreporter.section("batches")
+        for word in self._words:
+            terminalreporter.write_line(safe_message(word))
+        if self._error:
+            terminalreporter.write_line(safe_message(f"ERROR: {self._error}"))
+        elif self._waits:
+            terminalreporter.write_line(
+                f"{self._waits} questions wait for their answers, within a day. Nothing is decided before they are "
+                "there: run the same command again to collect them"
+            )

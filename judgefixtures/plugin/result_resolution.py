@@ -1,0 +1,101 @@
+"""Resolution of results: one result per judge item, from the reports of all processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .expected_items import ExpectedItems, names_by_test_id
+from .items import subject_by_name
+from .outcomes import LOST, STOPPED, TestOutcome, TestOutcomes, missing_result_finding
+from .session_setup import session_setup
+
+if TYPE_CHECKING:
+    from judgefixtures.models.findings import Finding
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class ResolvedResults:
+    """The one result of each item, what came to none although it ran, and what a stopped run did not come to."""
+
+    results: dict[str, Row] = field(default_factory=dict)
+    lost: str = ""
+    unfinished: list[str] = field(default_factory=list)
+
+
+class ResultResolver:
+    """Knows what was to run, and how the test of each item ended."""
+
+    def __init__(self, config: pytest.Config, endings: TestOutcomes, roster: ExpectedItems) -> None:
+        self._config, self._endings, self._roster = config, endings, roster
+
+    def settle(self, session: pytest.Session) -> ResolvedResults:
+        """Return the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
+        stopped = session.exitstatus != pytest.ExitCode.OK and bool(
+            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
+        )
+        settled, names, missing = ResolvedResults(), self._roster.awaited(session), []
+        nameless: list[str] = []  # what came to no finding, and nobody knows what it is about
+        for name in dict.fromkeys([*self._endings.names, *names]):
+            ended = self._endings.of(name)
+            for ending in ended:
+                nameless += self._keep(settled, name, names.get(name) or names_by_test_id(name), ending)
+            if name in names and len(ended) < self._roster.copies:
+                missing.append(name)
+        left = [name for name in missing if not stopped or names[name][0] not in settled.results]
+        for name in left:
+            nameless += self._keep(settled, name, names[name], TestOutcome(why=STOPPED if stopped else LOST))
+        settled.unfinished = sorted({names[name][0] for name in left}) if stopped else []
+        reasons = [*([] if stopped or not missing else [_never_reported(missing)]), *nameless]
+        if self._roster.uncollected and settled.results:
+            reasons.append(_not_collected(self._roster.uncollected))
+        settled.lost = "; ".join(reasons)
+        return settled
+
+    def _keep(self, settled: ResolvedResults, name: str, known: tuple[str, str], ending: TestOutcome) -> list[str]:
+        """Keep one result of an item, of several copies the worst; return what of it nobody knows."""
+        from judgefixtures.report import worse_result
+
+        result = ending.result
+        if result is not None and result["waiting"]:
+            return []
+        key, called = known
+        if result is None or not ending.is_found:
+            finding = self._absent(called, ending.reason)
+            if finding is None:
+                return [f"{name}: {ending.reason}"]
+            result = ending.of(key, finding)
+        before = settled.results.get(key)
+        settled.results[key] = result if before is None else worse_result(before, result)
+        return []
+
+    def _absent(self, called: str, message: str) -> Finding | None:
+        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
+        try:
+            setup = session_setup(self._config)
+            subject = subject_by_name(called, setup)
+            return None if subject is None else missing_result_finding(setup, subject, message)
+        except JudgeFixturesError:  # this project has no judges
+            return None
+
+
+def _never_reported(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
+        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
+        "why."
+    )
+
+
+def _not_collected(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
+        "theirs is in this report"
+    )

@@ -1,0 +1,1 @@
+"""Prompts: the templates and plans that a judge is shown."""

@@ -1,0 +1,54 @@
+"""Provider of imported judges: it answers nothing and raises."""
+
+from judgefixtures.cassettes.calls import JudgeCall
+from judgefixtures.prompts.templates import LAYOUTS
+from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderSpec
+from judgefixtures.util.texts import join_names
+
+from .judge_table import JudgeTable
+
+KEYS = {"provider", "ties", "mode"}
+# How a log's grades and scores are read when it is imported; and from which score on a response passes, in any run.
+OF_GRADES = {"labels", "grade_field", "verdict"}
+OF_SCORES = {"scale", "pass_mark", "verdict"}
+
+
+class ImportedProvider:
+    """Nobody: what an imported judge answered is read from its log, by a run."""
+
+    sent: frozenset[str] = frozenset()
+
+    def __init__(self, table: JudgeTable) -> None:  # noqa: ARG002 (as every provider is made)
+        self.dropped: frozenset[str] = frozenset()
+
+    async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:  # noqa: ARG002
+        """Raise FatalJudgeError: nothing can be asked."""
+        raise FatalJudgeError(
+            'it is imported (provider = "imported"): nothing can be asked of it. A run reads its answers from its log.'
+        )
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+    def forget(self) -> None:
+        """Nothing either."""
+
+
+def _check(table: JudgeTable) -> None:
+    layout = LAYOUTS[table.mode]
+    if not layout.logged:
+        modes = join_names((name for name, each in LAYOUTS.items() if each.logged), " or ", quoted=True)
+        raise ValueError(
+            f"mode means nothing with provider 'imported' where it is {table.mode!r}: the answers of a log are those "
+            f"of {modes}"
+        )
+    taken = KEYS | (OF_GRADES if layout.has_labels else OF_SCORES if layout.has_scale else set())
+    if others := sorted(table.model_fields_set - taken):
+        raise ValueError(
+            f"{others[0]} means nothing with provider 'imported': its answers are those of a log, and nothing is "
+            'asked. It takes ties, or mode = "binary" with labels, grade_field and verdict, or mode = "pointwise" with '
+            "scale, pass_mark and verdict, and no other key"
+        )
+
+
+RECORD = ProviderSpec(answers=ImportedProvider, key=None, is_asked=False, check=_check)

@@ -1,0 +1,116 @@
+"""Groups of contrasts with equal results: one sentence each, and Holm's adjustment.
+
+pytest's FAILURES section shows every failing item in full. The groups summarize a family: how many contrasts had which
+result, and the largest of them.
+"""
+
+from collections.abc import Container, Iterable, Sequence
+
+from judgefixtures.models.check_rows import ContrastRow
+from judgefixtures.models.vocabulary import wording_of
+from judgefixtures.statistics.estimate import Status, pluralize
+from judgefixtures.util.texts import join_names
+
+ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
+
+
+def group_equal_results(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:
+    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
+
+    To the same: in the same status, because of the same parts; where VSR is one of them the others make no difference.
+    What was waived, and what has one of the statuses that stand `alone`, is by itself.
+    """
+    groups: dict[tuple[str, ...], list[ContrastRow]] = {}
+    for number, row in enumerate(rows):
+        itself = [str(number)] if row.waived or row.status in alone else []
+        groups.setdefault((row.judge, row.family, row.status, _due_to(row), *itself), []).append(row)
+    return [sorted(each, key=_nearness) for each in groups.values()]
+
+
+def _nearness(row: ContrastRow) -> float:
+    """Return how near to zero the shift of a contrast is, the farthest one first in ascending order."""
+    return -abs(row.gated_shift.value) if row.gated_shift else 0.0
+
+
+def _due_to(row: ContrastRow) -> str:
+    parts = [part.part for part in row.decided_by]
+    return "vsr" if "vsr" in parts else " ".join(parts)
+
+
+def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
+    """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
+    row = rows[0]
+    of = f"largest of {len(rows)}" if row.gated_shift else str(len(rows))
+    name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
+    return row, name, f"WAIVED ({row.status})" if row.waived else row.status
+
+
+def group_sentence(
+    group: Sequence[ContrastRow], rows: Sequence[ContrastRow], already_shown: Container[tuple[str, str, str]] = ()
+) -> str:
+    """Return what came of contrasts that `fold` put together out of all `rows`, its status first.
+
+    `told`: the contrasts, by judge, dataset and name, of which FAILURES has the sentence, and all else.
+    """
+    row = group[0]
+    if len(group) == 1 and (row.judge, row.dataset, row.contrast) in already_shown:
+        of = f" of {row.judge}" if len({each.judge for each in rows}) > 1 else ""
+        return f"{name_largest(group)[2]}: {_named(row)}{of}: see FAILURES above"
+    return f"{name_largest(group)[2]}: {group_summary(group, rows)}"
+
+
+def group_summary(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
+    """Return the same without the status: of one contrast its own sentence, else how many there are and the largest."""
+    row = group[0]
+    if row.status == Status.NOT_APPLICABLE:
+        return f"{pluralize(len(group), 'check')} of {row.family} of {row.judge}: {row.message}"
+    if len(group) == 1:
+        return row.text
+    if row.status == Status.PASS:
+        return f"{row.family}, the largest of {len(group)} shifts: {row.text}"
+    of_family = [each for each in rows if (each.judge, each.family) == (row.judge, row.family)]
+    contrasts = [each for each in of_family if each.status != Status.NOT_APPLICABLE]
+    count = f"{len(group)} of {pluralize(len(contrasts), 'contrast')} of {row.family}"
+    on = join_names(dict.fromkeys(each.dataset for each in group))
+    which = "the largest shift" if row.gated_shift else "the first"
+    return f"{count} on {on}, {which}: {row.text}{_admitted(group)}"
+
+
+def _admitted(group: Sequence[ContrastRow]) -> str:
+    """Return how many of the verdicts that followed a label admit it in all of them, where any admits too few."""
+    known = [row.car for row in group if row.car]
+    if len(known) < 2 or not any(part.part == "car" for row in group for part in row.decided_by):
+        return ""
+    admitted, followed = sum(round(car.value * car.n) for car in known), sum(car.n for car in known)
+    verdict_words = wording_of(group[0].outcome).said
+    return f"; together their reasons admit {admitted} of the {followed} {verdict_words} that went to a label"
+
+
+def holm_lines(rows: Sequence[ContrastRow], alpha: float) -> list[str]:
+    """Return which violations survive Holm's adjustment, a line per judge: by name where not all of them do."""
+    lines = []
+    for judge in dict.fromkeys(row.judge for row in rows):
+        rows_by_name = {_named(row): row for row in rows if row.judge == judge and row.p_fail is not None}
+        violations = [name for name, row in rows_by_name.items() if (row.p_fail or 0.0) < alpha]
+        adjusted = {name: p for name, row in rows_by_name.items() if (p := row.p_fail_holm) is not None and p < alpha}
+        if adjusted:
+            sign = "=" if len(adjusted) == 1 else "<="
+            text = f"{_of(violations, list(adjusted))} (p {sign} {max(adjusted.values()):.2g})"
+            lines.append(f"Violations of {judge} that survive Holm's adjustment: {text}")
+    return lines
+
+
+def _named(row: ContrastRow) -> str:
+    return f"{row.contrast} on {row.dataset}"
+
+
+def _of(violations: Sequence[str], surviving: Sequence[str]) -> str:
+    """Return some of all violations by whichever names are fewer: theirs, or those of the others."""
+    if len(surviving) == 1:
+        return surviving[0]
+    others = [name for name in violations if name not in surviving]
+    if not others:
+        return f"all {len(surviving)}"
+    count = f"{len(surviving)} of {len(violations)}"
+    few = len(others) < len(surviving)
+    return f"{count}, all but {join_names(others)}" if few else f"{count}, {join_names(surviving)}"

@@ -1,0 +1,234 @@
+"""Report section of contrasts, and its terminal lines: sentences, the table and the noise beside it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgefixtures.checks.close_pairs import describe_close_pairs, with_movable_share
+from judgefixtures.checks.contradiction_quotes import contradiction_lines
+from judgefixtures.checks.detector_agreement import detector_lines
+from judgefixtures.checks.formatting import interval_cell, share_counted, table_lines
+from judgefixtures.checks.log_odds_and_scores import log_odds_and_score_lines
+from judgefixtures.checks.order_flips import flips_lines
+from judgefixtures.checks.plain_language import status_cell
+from judgefixtures.checks.sections import DisplayOptions, Section, with_holm
+from judgefixtures.models.check_rows import ContrastRow, FloorRow, NeutralChoices
+from judgefixtures.models.cues import PLACEBO
+from judgefixtures.models.findings import Finding, Row, decided_by_control, evidence_of, rows_of
+from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary, combine_words, wording_of
+from judgefixtures.statistics import Estimate, Status, format_share, format_signed
+from judgefixtures.statistics.estimate import format_estimate, interval_text, pluralize
+
+from .contrast_groups import group_equal_results, group_sentence, holm_lines
+
+HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
+TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
+LEGEND = (
+    "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
+)
+LEGEND_SCORES = "points: how far scores shift on the judge's scale; they are gated, and VSR is not"
+LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
+
+
+def _complete_rows(findings: Sequence[Finding]) -> list[ContrastRow]:
+    rows = with_holm(rows_of(findings, ContrastRow))
+    return _with_floors(with_movable_share(rows, evidence_of(findings, NeutralChoices)))
+
+
+def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
+    """Return the rows with the noise that they stand beside: repeats of the same question, and the placebo."""
+    floors: dict[tuple[str, str], FloorRow] = {}
+    for row in rows:
+        of = (row.judge, row.dataset)
+        floor = floors.setdefault(of, FloorRow())
+        if row.family == "repeat" and floor.repeat_flip_rate is None:
+            floors[of] = replace(floor, repeat_flip_rate=row.flip_rate)
+        if row.family == "placebo" and floor.placebo_vsr is None:
+            floors[of] = replace(floor, placebo_vsr=row.vsr)
+    return [replace(row, floor=floors[row.judge, row.dataset]) for row in rows]
+
+
+def _tell_contrasts(report: Row, view: DisplayOptions) -> list[str]:
+    """Return a sentence for contrasts that came to the same, a table of all, the noise, and what survives Holm.
+
+    Last what is waived, and what would settle what is open.
+    """
+    rows = measured_rows(report, all_of_them=view.verbose)
+    text: list[str] = []
+    if rows:
+        alone = [[row] for row in rows]
+        told = alone if view.verbose else group_equal_results(rows, ())
+        text = [
+            *_covers(rows),
+            "",
+            *(group_sentence(group, rows, view.told) for group in told),
+            "",
+            *table_lines([_header(rows), *map(_cells, alone if view.verbose else group_equal_results(rows))]),
+            *table_legend(rows),
+            "",
+            *_floors(rows),
+            *flips_lines(rows),
+            *_preferences(rows, view),
+            *log_odds_and_score_lines(rows),
+            *_corrections(rows, view),
+            *_alarms(rows, view),
+            *detector_lines(rows),
+            *contradiction_lines(rows),
+        ]
+    if surviving := holm_lines(rows, view.alpha):
+        text += ["", *surviving]
+    for row in rows:
+        if by := row.waived:
+            of = f"{row.judge} {row.dataset} {row.contrast}"
+            text += ["", f"WAIVED {of} by {by.owner} until {by.expires} ({by.reason}): {row.message}"]
+    return [*text, *_undecided(rows, view)]
+
+
+def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
+    """Return the rows of a report without those that a judge's control decided: that is said once, of the judge."""
+    rows = CONTRASTS.read_records(report)
+    return [row for row in rows if all_of_them or not decided_by_control(row.decided_by)]
+
+
+def _undecided(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
+    """Return what would settle what is undecided, where no diagnosis above has told it: of each family the largest."""
+    open_ = [row for row in rows if row.status == Status.INCONCLUSIVE and not row.waived]
+    open_ = [row for row in open_ if (row.judge, row.dataset, row.contrast) not in view.told]
+    lines = []
+    for row, *others in [[row] for row in open_] if view.verbose else group_equal_results(open_, ()):
+        more = f" (and {len(others)} more of {row.family}: -v tells each)" if others else ""
+        lines += ["", f"INCONCLUSIVE {row.judge} {row.dataset} {row.contrast}: {row.message}{more}"]
+    return lines
+
+
+def _unsteady(report: Row) -> list[str]:
+    """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
+    lines = [
+        f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} "
+        f"{wording_of(row.outcome).said} change when the same question is asked again, more than the tolerance of "
+        f"{format_share(row.tolerance)}. Such flips go either way and cancel out in VSR, but they widen its interval: "
+        "a PASS takes more pairs."
+        for row in CONTRASTS.read_records(report)
+        if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
+    ]
+    return [*lines, ""] if lines else []
+
+
+def _floors(rows: Sequence[ContrastRow]) -> list[str]:
+    """Say what the noise is that a judge's contrasts stand beside, where it was measured."""
+    lines = []
+    for (judge, dataset), floor in {(row.judge, row.dataset): row.floor or FloorRow() for row in rows}.items():
+        flips, placebo = floor.repeat_flip_rate, floor.placebo_vsr
+        parts = [f"flips between repeats {format_estimate(flips, format_share)}"] if flips else []
+        parts += [f"placebo VSR {format_estimate(placebo)}"] if placebo else []
+        if parts:
+            lines.append(f"noise floor of {judge} on {dataset}: {'; '.join(parts)}")
+    return lines
+
+
+def table_legend(rows: Sequence[ContrastRow]) -> list[str]:
+    """Return what the columns of a table of contrasts mean, of CAR, pairs and single responses where there are any."""
+    wordings = vocabularies_of(rows) or (OF_PAIRS,)
+    words = {word: combine_words(wordings, word) for word in ("said", "many")}
+    lines = [LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
+    by_scores = [LEGEND_SCORES] if any(row.by_scores for row in rows) else []
+    return [*by_scores, *(each.vsr for each in wordings), *(line.format(**words) for line in lines)]
+
+
+def _header(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
+    """Return the head of the table: what shifts is VSR, or scores, each value with what it is."""
+    by_scores = any(row.by_scores for row in rows)
+    return tuple("shift" if by_scores and name == "VSR" else name for name in HEADER)
+
+
+def vocabularies_of(rows: Sequence[ContrastRow]) -> tuple[Vocabulary, ...]:
+    """Return the words for what contrasts are about, each kind once, pairs first."""
+    vocabularies = {wording_of(row.outcome) for row in rows}
+    return tuple(each for each in (OF_PAIRS, OF_EXAMPLES) if each in vocabularies)
+
+
+def _covers(rows: Sequence[ContrastRow]) -> list[str]:
+    """Say in plain words what the PASSes of each judge cover, datasets of which the same is to be said together."""
+    passes: dict[tuple[str, str], list[ContrastRow]] = {}
+    for row in rows:
+        if row.status == Status.PASS and (row.first_selection_rate or row.pass_rate):
+            passes.setdefault((row.judge, row.dataset), []).append(row)
+    covered: dict[tuple[str, str], list[str]] = {}
+    for (judge, dataset), passed in passes.items():
+        most = max(passed, key=_flips)
+        words = wording_of(most.outcome)
+        flips = f"at most {_flips(most)} of {most.n} {words.said}" if _flips(most) else f"no {words.says}"
+        moved = f"in the {pluralize(len(passed), 'contrast')} that passed {flips} moved"
+        close = describe_close_pairs(most.movable, words, passed=True, unknown=most.movable_unknown)
+        covered.setdefault((judge, f"{moved}; {close}"), []).append(dataset)
+    where = [(judge, " and ".join(datasets), text) for (judge, text), datasets in covered.items()]
+    return [f"what PASS covers of {judge} on {datasets}: {text}" for judge, datasets, text in where]
+
+
+def _preferences(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
+    """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
+    return [
+        f"position preference of {row.judge} on {row.dataset}: first chosen {format_estimate(position.first)} more "
+        "often than half"
+        for row in rows
+        if (position := row.position) and (view.verbose or row.status != Status.PASS)
+    ]
+
+
+def _corrections(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
+    """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
+    return [
+        f"CAR of {row.judge} on {row.dataset} in {row.contrast}: {format_share(car.value)}, corrected for the "
+        f"detector's measured errors and noise flips {format_estimate(corrected, format_share)}"
+        for row in rows
+        if (car := row.car) and (corrected := row.car_corrected) and row.family != PLACEBO
+        if view.verbose or format_share(car.value) != format_share(corrected.value)
+    ]
+
+
+def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
+    """Say how often the detector sees a cue cited that was not there, per judge, dataset and family: the worst."""
+    worst_of: dict[tuple[str, str, str], Estimate] = {}
+    for row in rows:
+        if (alarms := row.false_alarms) and row.family != PLACEBO and (view.verbose or alarms.value):
+            key = (row.judge, row.dataset, row.family)
+            worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
+    return [
+        f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
+        f"{share_counted(alarms)}, {interval_text(alarms)}"
+        for (judge, dataset, family), alarms in worst_of.items()
+    ]
+
+
+def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
+    """Return the cells of a contrast, or of the largest of several that pass."""
+    row = rows[0]
+    datasets = dict.fromkeys(each.dataset for each in rows)
+    # How many moved to the edited response, whatever moved away.
+    gross = f" ({row.n10:g} {wording_of(row.outcome).gained})" if row.gross_share else ""
+    return (
+        row.judge,
+        row.dataset if len(datasets) == 1 else f"{len(datasets)} datasets",
+        row.contrast if len(rows) == 1 else f"{row.family} ({len(rows)})",
+        str(row.n),
+        shift_cell(row),
+        interval_cell(row.gated_shift),
+        "-" if row.limit is None else format_share(row.limit),
+        f"{_flips(row)}/{row.n}{gross}" if row.flip_rate else "-",
+        f"{round(row.car.value * row.car.n)}/{row.car.n}" if row.car else "-",
+        status_cell(row.status, row.decided_by, row.waived),
+    )
+
+
+def shift_cell(row: ContrastRow) -> str:
+    """Return the shift that is gated as a cell of a table has it, that of scores with its unit."""
+    if row.gated_shift is None:
+        return "-"
+    return f"{format_signed(row.gated_shift.value)}{' points' if row.by_scores else ''}"
+
+
+def _flips(row: ContrastRow) -> int:
+    """Return how many verdicts differ between the arms."""
+    return round(row.flip_rate.value * row.flip_rate.n) if row.flip_rate else 0
+
+
+CONTRASTS = Section("contrasts", ContrastRow, _complete_rows, _tell_contrasts, _unsteady, title=TITLE)

@@ -1,0 +1,32 @@
+"""Freshness check: does the report in a folder come from the run that just ended, and which exit code has it?"""
+
+import json
+from pathlib import Path
+
+from judgefixtures.report import report_and_questions
+from judgefixtures.util.clock import timestamp
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .exit_code import exit_code
+from .run_record import MISREAD, RunRecord
+
+
+def check_report(folder: Path, max_age: int) -> tuple[str, int]:
+    """Return a line about the report of a run, and the exit code of that run.
+
+    Raises JudgeFixturesError where report.json is missing, older than `max_age` minutes, or of another run.
+    """
+    file, record = folder / "report.json", RunRecord.from_folder(folder)
+    again = f"run the tests again with --judge-report {folder}."
+    try:
+        report, status = report_and_questions(record), json.loads(file.read_text(encoding="utf-8"))["status"]
+        minutes = (timestamp() - file.stat().st_mtime) / 60
+    except (OSError, *MISREAD):
+        raise JudgeFixturesError(f"{file} is missing, or is not what --judge-report writes: {again}") from None
+    if status != report["status"]:
+        raise JudgeFixturesError(f"{file} says {status}, and results.jsonl beside it {report['status']}: {again}")
+    if minutes > max_age:
+        age = f"{int(minutes) + 1} minutes old, and that of this run is at most {max_age}"
+        raise JudgeFixturesError(f"{file} is {age}: {again} To check an older report, use --max-age MINUTES.")
+    code = exit_code(record, report)
+    return f"{file}: {report['status']}, {len(record.results)} judge items, exit code {code}", code

@@ -1,0 +1,112 @@
+"""HTML page: report.json and the judges' answers in one file without external resources.
+
+`invisible_characters` escapes texts, `charts` computes geometry, `vocabulary` chooses words, `views` prepares the
+report, and `pair_browser` the list of pairs. The templates, page.css and page.js stand beside them. External text is
+never interpreted: jinja2 escapes it, and page.js inserts it as text.
+"""
+
+import base64
+import functools
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.checks.plain_language import status_with_part
+from judgefixtures.models.findings import PartRow, Row
+
+from .charts import SHARES
+from .invisible_characters import UNSEEN, safe_json
+from .pair_browser import browser_data
+from .views import capitalize_first, page_view
+from .vocabulary import PageVocabulary, is_grade_contrast, page_vocabulary
+
+HERE = Path(__file__).parent
+
+
+def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
+    """Return report.html: the report for people, with a browser of every pair and what was said about it.
+
+    `report` is report.json, `judgments` the rows of judgments.jsonl; a row of `pairs` has `dataset`, `pair`,
+    `question`, `response_1`, `response_2`, `gold`, `category`, `content_type`, `judges`, who was asked about it so, and
+    `close_for`, the judges for which it is a close call. All are plain JSON values, without secrets. The same values
+    give the same page, and it always has UTF-8. Fields that are missing leave their part of the page out.
+
+    >>> html = page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
+    >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
+    (True, False)
+    """
+    words = page_vocabulary(report, pairs)
+    style = style_sheet()
+    script = _script(words, columns=any(row.get("columns") for row in pairs))
+    data = safe_json({"unseen": UNSEEN, **browser_data(report, judgments, pairs)})
+    policy = content_security_policy(style, script)
+    ours = {"words": words, "shares": SHARES, "policy": policy, "style": style, "script": script}
+    html = _templates().get_template("page.html").render(view=page_view(report), data=data, **ours)
+    return str(html).strip() + "\n"
+
+
+def style_sheet() -> str:
+    """Return the style sheet of the page, for other pages that are to look like it."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def content_security_policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy: nothing is loaded, and nothing runs but the script of the page itself."""
+    return (
+        f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash_of(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _script(words: PageVocabulary, *, columns: bool) -> str:
+    """Return page.js in the words of a page, and with what shows columns where there are any.
+
+    Its templates' marks are JavaScript's comments, and nothing but words of ours is put into it.
+    """
+    marks = {"block_start_string": "/*%", "block_end_string": "%*/"}
+    made = _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
+    return str(made.get_template("page.js").render(words=words, columns=columns))
+
+
+@functools.cache
+def _templates() -> Any:
+    """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
+    import jinja2
+
+    from ..html import labels as words
+    from .invisible_characters import mark_invisible_html, spell_out_invisible
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # What reaches the page reaches it through `seen`: a control character is never written as it is.
+        finalize=_finalized(mark_invisible_html),
+    )
+    labels = {
+        "share": words.share_label,
+        "shift": words.shift_label,
+        "limits": words.interval_label,
+        "level": words.confidence_label,
+        "status": words.status_label,
+        "number": words.number_label,
+    }
+    parts = {"measured": words.estimate_label, "allowed": words.limits_label, "named_in": _named_in}
+    parts |= {"is_graded": is_grade_contrast, "sentence": capitalize_first}
+    made.filters |= {"spelled": spell_out_invisible, **labels, **parts}
+    return made
+
+
+def _named_in(row: Row) -> str:
+    return status_with_part(row["status"], map(PartRow.from_json, row.get("decided_by") or ()))
+
+
+def _finalized(seen: Any) -> Any:
+    return lambda value: seen(value) if isinstance(value, str) else value

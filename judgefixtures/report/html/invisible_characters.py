@@ -1,0 +1,74 @@
+"""Escaping of characters that are invisible or change the direction of a line.
+
+A browser applies a right-to-left override inside a text, so that people would read another text than the judge did. The
+same holds for zero-width characters and for tags that only models read.
+"""
+
+import json
+import re
+from typing import Any
+
+# First and last of each range; line feeds and tabs are seen. What joins the parts of an emoji is left as it is.
+_RANGES = (
+    "0-8 b-1f 7f-9f ad-ad 61c-61c 180e-180e 200b-200b 200e-200f 2028-202e 2060-206f d800-dfff feff-feff fff9-fffb "
+    "e0000-e007f"
+)
+UNSEEN = [tuple(int(end, 16) for end in each.split("-")) for each in _RANGES.split()]
+_UNSEEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSEEN) + "]")
+# Inside of a script element: nothing that ends it or begins a comment, nor a line end of old JavaScript.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def spell_out_invisible(text: str) -> str:
+    r"""Return a text with every unseen character spelled out, for places that hold text alone (titles, attributes).
+
+    >>> spell_out_invisible("to\u202eleft\r\nnext \U000e0041")
+    'to\\u202eleft\nnext \\u{e0041}'
+    """
+    return _UNSEEN.sub(lambda match: _spelling(match[0]), text.replace("\r\n", "\n"))
+
+
+def mark_invisible_html(text: Any) -> Any:
+    r"""Return a text as HTML with every unseen character spelled out and marked as such; what is HTML stays as it is.
+
+    >>> mark_invisible_html("<b>\u202e")
+    Markup('&lt;b&gt;<span class="mark">\\u202e</span>')
+    """
+    from markupsafe import Markup, escape
+
+    if isinstance(text, Markup) or not _UNSEEN.search(text):
+        return text
+    spelt = Markup('<span class="mark">{}</span>')
+    parts = split_at_invisible(text)
+    return Markup("").join(spelt.format(each) if place % 2 else escape(each) for place, each in enumerate(parts))
+
+
+def split_at_invisible(text: str) -> list[str]:
+    r"""Return a text in pieces: each second one, beginning with the second, is an unseen character spelled out.
+
+    >>> split_at_invisible("to\u202eleft"), split_at_invisible("plain")
+    (['to', '\\u202e', 'left'], ['plain'])
+    """
+    parts, end = [], 0
+    text = text.replace("\r\n", "\n")
+    for match in _UNSEEN.finditer(text):
+        parts += [text[end : match.start()], _spelling(match[0])]
+        end = match.end()
+    return [*parts, text[end:]]
+
+
+def safe_json(value: Any) -> Any:
+    r"""Return a JSON value as the text of a script element: it cannot end the element, and it has UTF-8.
+
+    >>> print(safe_json(["</script>", 1]))
+    ["\u003c/script\u003e",1]
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def _spelling(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\u{{{code:x}}}"

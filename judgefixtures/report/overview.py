@@ -1,0 +1,178 @@
+"""Overview: the first lines of a report, with each judge's result and the source of its answers."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from judgefixtures.checks.close_pairs import FEW
+from judgefixtures.checks.four_cells import FOUR_CELLS
+from judgefixtures.checks.sections import DisplayOptions, Section, read_results, sorted_rows
+from judgefixtures.models.check_rows import ItemResultRow
+from judgefixtures.models.findings import Finding, Row, decided_by_control, part_rows
+from judgefixtures.models.vocabulary import wording_of
+from judgefixtures.statistics.estimate import SEVERITY, Status, pluralize
+from judgefixtures.util.patterns import load_table
+
+from .contrast_table import CONTRASTS
+from .swap_coverage import answer_origin
+from .swap_section import DECISIONS, decision_headline
+
+KEY = ("judge", "baseline", "dataset", "name")
+WORDS = load_table("checks")
+BECAME, SAYS = ({Status(name): text for name, text in WORDS[table].items()} for table in ("became", "says"))
+KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
+OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)  # neither passed nor skipped
+LAPSED = "what was waived is answered for no longer: a waiver has expired"
+NO_CHECK = "none of {count} applies, so that nothing was decided, and nothing passed"
+MOST_TOLD = 3  # reasons for which no check applies
+MISSING = "ERROR: not all that was to run came to a result, and what is not measured is not passed: see the warnings"
+ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
+
+
+def _sum_up_findings(findings: Sequence[Finding]) -> list[ItemResultRow]:
+    """Return what each item found, in a sentence."""
+
+    def row_of(finding: Finding) -> ItemResultRow:
+        parts, message = part_rows(finding.decided_by), "; ".join(finding.reasons)
+        waived = finding.waived is not None
+        return ItemResultRow.from_sources(finding, waived=waived, decided_by=parts, text=finding.plain, message=message)
+
+    return sorted_rows(map(row_of, findings), KEY)
+
+
+def _tell_overview(report: Row, _view: DisplayOptions) -> list[str]:
+    return [*headlines(report), *(f"  {line}" for line in unfinished_items(report)), *describe_sources(report)]
+
+
+def headlines(report: Row) -> list[str]:
+    """Return what came of each candidate and of each judge, a sentence each."""
+    decided = [f"{each.status}: {decision_headline(each, report)}" for each in DECISIONS.read_records(report)]
+    return [*missing_results_line(report), *decided, *judge_results(report)]
+
+
+def missing_results_line(report: Row) -> list[str]:
+    """Return what comes before what was found: that something is missing, or that nothing of it decides anything."""
+    rows = read_results(report)
+    if report.get("status") == Status.ERROR and not any(row.status == Status.ERROR for row in rows):
+        return [MISSING]
+    alone = not report.get("decisions") and all(row.baseline is not None for row in rows)
+    if alone and report.get("status") == Status.NOT_APPLICABLE:
+        return [f"{Status.NOT_APPLICABLE}: {_none_applies(rows)}"]
+    return []
+
+
+def unfinished_items(report: Row) -> list[str]:
+    """Return by name what came to no finding of its own because of its test, a line for each thing that ended it."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for row in read_results(report):
+        if row.of_test:
+            who = row.judge if row.baseline is None else f"{row.judge} against {row.baseline}"
+            names.setdefault((who, row.dataset, row.message), []).append(row.name)
+    return [f"ERROR: {who} on {dataset}: {', '.join(items)}: {why}" for (who, dataset, why), items in names.items()]
+
+
+def judge_results(report: Row) -> list[str]:
+    """Return what came of each judge by itself, a sentence each."""
+    rows = [row for row in read_results(report) if row.baseline is None]
+    close: dict[str, list[float]] = {}
+    called: dict[str, str] = {}
+    for row in CONTRASTS.read_records(report):
+        if row.sentences and row.movable:
+            close.setdefault(row.judge, []).append(row.movable.value)
+            called[row.judge] = wording_of(row.outcome).one
+    # A PASS leaves open what hardly any pair was a close call for.
+    far = {judge for judge, shares in close.items() if max(shares) < FEW}
+    return [
+        _headline(
+            name + KINDS[answer_origin(name, report["judges"].get(name, {}))],
+            [row for row in rows if row.judge == name],
+            f", but hardly any {called[name]} was a close call for it" if name in far else "",
+        )
+        for name in dict.fromkeys(row.judge for row in rows)
+    ]
+
+
+def other_results(report: Row) -> list[ItemResultRow]:
+    """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
+    own = [row for row in read_results(report) if row.baseline is None]
+    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read_records(report)}
+    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read_records(report)}
+    return [row for row in own if (row.judge, row.dataset, row.name) not in known]
+
+
+def _none_applies(rows: Sequence[ItemResultRow]) -> str:
+    """Return that nothing was decided, with the first reasons for it."""
+    why = [*dict.fromkeys(row.message for row in rows if row.message)]
+    reasons = "; ".join(why[:MOST_TOLD]) or "each says why"
+    more = f"; and {len(why) - MOST_TOLD} more" if len(why) > MOST_TOLD else ""
+    return f"{NO_CHECK.format(count=pluralize(len(rows), 'check'))}: {reasons}{more}"
+
+
+def _headline(who: str, rows: Sequence[ItemResultRow], caveat: str) -> str:
+    """Return what came of all checks of a judge."""
+    counts = Counter(Status(row.status) for row in rows if not row.waived)
+    waived = sum(row.waived for row in rows)
+    counts.pop(Status.NOT_APPLICABLE, None)
+    total = counts.total() + waived
+    if not total:
+        return f"{Status.NOT_APPLICABLE}: {who}: {_none_applies(rows)}"
+    worst = max(counts, key=SEVERITY.index, default=Status.PASS)
+    if counts[Status.PASS] == total:
+        checks = "its one check" if total == 1 else f"all {total} checks"
+        return f"{worst}: {who} passed {checks}: {SAYS[worst]}{caveat}"
+    unread = [row for row in rows if decided_by_control(row.decided_by)]
+    by_control = Counter(Status(row.status) for row in unread)
+    rest = counts - by_control
+    parts = [f"{by_control[status]} {word} by its control" for status, word in BECAME.items() if by_control[status]]
+    parts += [f"{rest[status]} {word}" for status, word in BECAME.items() if rest[status]]
+    parts += [f"{waived} waived"] if waived else []
+    text = "; ".join([*dict.fromkeys(row.text for row in unread), *_says(rest, rows, alone=not unread)])
+    return f"{worst}: {who}: of {pluralize(total, 'check')} {', '.join(parts)}: {text}"
+
+
+def _says(counts: Mapping[Status, int], rows: Sequence[ItemResultRow], *, alone: bool) -> Iterator[str]:
+    """Yield what came of those checks of a judge that its control did not decide; where that did, nothing of a PASS."""
+    own = [row for row in rows if not row.waived and not decided_by_control(row.decided_by)]
+    failed = [row for row in own if row.status == Status.FAIL]
+    if failed and all(row.lapsed for row in failed):
+        yield LAPSED
+    elif worst := [text for status, text in SAYS.items() if counts[status] and status is not Status.PASS]:
+        yield worst[0]
+    elif alone:
+        yield ANSWERED_FOR
+
+
+def describe_sources(report: Row, *, of_this_run: bool = True) -> list[str]:
+    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is.
+
+    `of_this_run`: also how many of them this very run asked for, which its replay says otherwise.
+    """
+    recorded: Row = report.get("run", {}).get("recorded", {})
+    judges_by_text: dict[str, list[str]] = {}
+    for judge, days in recorded.items():
+        calls = report.get("asked", {}).get("now", {}).get(judge, 0) if of_this_run else None
+        judges_by_text.setdefault(_from(days, calls), []).append(judge)
+    lines = [f"answers of {', '.join(judges)}: {text}" for text, judges in judges_by_text.items()]
+    if len(lines) == 1:
+        lines = [f"answers: {text}" for text in judges_by_text]
+    simulated = [name for name, identity in report["judges"].items() if answer_origin(name, identity) == "simulated"]
+    if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
+        lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
+    return lines
+
+
+def _from(days: Row, calls: int | None) -> str:
+    """Say from where a judge's answers are: recordings of some days, or asked in this run; None: that is left out."""
+    first, last = days["first"], days["last"]
+    until = f" to {last}" if last != first else ""
+    recordings = "recordings" if first is None else f"recordings of {first}{until}"
+    recordings += " (some without a date)" if days["undated"] and first else ""
+    if calls is None:
+        return recordings
+    if calls and first is None and not days["undated"]:
+        return f"{calls} asked in this run, and none recorded"
+    if calls:
+        return f"{calls} were asked in this run, any others are from {recordings}"
+    return f"replayed from {recordings}; nobody was asked in this run"
+
+
+RESULTS = Section("results", ItemResultRow, _sum_up_findings, _tell_overview)

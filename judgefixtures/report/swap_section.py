@@ -1,0 +1,155 @@
+"""Report sections of swaps, and their terminal lines."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from judgefixtures.checks.formatting import table_lines
+from judgefixtures.checks.sections import DisplayOptions, Section, sorted_section_rows, with_holm
+from judgefixtures.checks.swap_decision import WORDS, caveats, decide_swaps
+from judgefixtures.models.findings import Finding, Row, rows_of
+from judgefixtures.models.swap_rows import ComponentRow, DecisionRow, ExpenseRow, SwapRow, SwapStatus
+from judgefixtures.statistics.estimate import Status, format_share
+
+from .swap_coverage import swap_coverage
+
+KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
+
+
+EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
+
+
+EXPENSE_HEADER = ("dataset", "a verdict", "baseline", "candidate", "difference", "CI")
+
+
+SEVERITY = (SwapStatus.APPROVE, SwapStatus.INCONCLUSIVE, SwapStatus.REJECT)
+
+
+TITLE = "swap: may the candidate replace the baseline?"
+
+
+MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has all
+
+
+def adjust_swaps(findings: Sequence[Finding]) -> list[SwapRow]:
+    """Return the rows of all swaps, with p-values adjusted by Holm's method."""
+    return with_holm(rows_of(findings, SwapRow), KEY)
+
+
+def _overall_decision(report: Row) -> DecisionRow | None:
+    """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
+    every = DECISIONS.read_records(report)
+    if not every:
+        return None
+    worst = max(every, key=lambda decision: SEVERITY.index(SwapStatus(decision.status)))
+    reasons = tuple(
+        f"{decision.judge}: {reason}" if len(every) > 1 else reason
+        for decision in every
+        if decision.status == worst.status
+        for reason in decision.reasons
+    )
+    return replace(worst, judge="", baseline="", reasons=reasons)
+
+
+def _tell_decisions(report: Row, _view: DisplayOptions) -> list[str]:
+    """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
+    every = DECISIONS.read_records(report)
+    lines, several = [], len(every) > 1
+    for own in every:
+        title = f"decision on {own.judge} against {own.baseline}: {own.status}" if several else ""
+        title, *rest = _decision_lines(title or f"decision: {own.status}", own)
+        covers, leaves_out = swap_coverage(own, report).briefly
+        sentences = filter(None, [caveats(own, report), f"covers: {covers}", f"does not cover: {leaves_out}"])
+        lines += ["", title, *(f"  {line}" for line in sentences), *rest]
+    return [*lines, "", f"decision: {report['decision']['status']}"] if several else lines
+
+
+def decision_headline(decision: DecisionRow, report: Row) -> str:
+    """Return what was decided on a candidate, in a sentence; that a judge failed its control comes before it."""
+    problem = caveats(decision, report)
+    failed = {each.kind for each in decision.components if each.status == Status.FAIL}
+    differs = decision.status == SwapStatus.REJECT and failed == {"pass-rate"}
+    plain = WORDS["decided"]["pass-rate" if differs else decision.status]
+    plain = plain.format(judge=decision.judge, baseline=decision.baseline)
+    return f"{problem}; {plain}" if problem else plain
+
+
+def decision_text(decision: DecisionRow, report: Row) -> str:
+    """Return what a decision says where it stands for itself: a sentence, and its reasons; the summary has the rest."""
+    headline = f"{decision.status}: {decision_headline(decision, report)}"
+    reasons = _cut([f"  {reason}" for reason in decision.reasons], MOST_REASONS)
+    return "\n".join([headline, *reasons, "  All that was compared: the summary"])
+
+
+def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
+    """Return the decision's title, its reasons, and the components that are not among them, open ones first."""
+    reasons, components = decision.reasons, decision.components
+    left = [each for each in components if each.message not in reasons]
+    left.sort(key=lambda each: (each.status == Status.PASS, not each.is_of_all))
+    lines = [f"  {each.message}" for each in left if each.is_of_all or each.status != Status.PASS]
+    # What follows the open components says what would settle them: it is not cut.
+    tested = {each.message for each in components}
+    parts = max((at for at, reason in enumerate(reasons, 1) if reason in tested), default=len(reasons))
+    reason_lines = [f"  {reason}" for reason in reasons]
+    reason_lines = [*_cut(reason_lines[:parts], MOST_REASONS), *reason_lines[parts:]]
+    return [title, *reason_lines, *_cut(lines, MOST_COMPONENTS), *_guards(components, decision.guard_margin)]
+
+
+def _guards(components: Iterable[ComponentRow], margin: float | None) -> list[str]:
+    guards = [each for each in components if not each.is_of_all]
+    passed = sum(each.status == Status.PASS for each in guards)
+    not_worse = ""
+    if margin is not None and passed == len(guards):
+        not_worse = f", none worse by {format_share(margin)} or more"
+    line = f"  single contrasts and datasets: {passed} of {len(guards)} pass{not_worse} (report.json has all)"
+    return [line] if guards else []
+
+
+def _cut(lines: Sequence[str], most: int) -> list[str]:
+    """Return so many lines at most, the last of which says how many more there are."""
+    return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} more like these"]
+
+
+def _expense_lines(report: Row, _view: DisplayOptions) -> list[str]:
+    """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
+    first: dict[tuple[str, str], ExpenseRow] = {}
+    for row in EXPENSES.read_records(report):
+        first.setdefault((row.judge, row.baseline), row)
+    lines: list[str] = []
+    for (judge, baseline), row in first.items():
+        lines += ["", f"cost of a verdict: {judge} against {baseline} (no times: recordings have none)"]
+        lines += table_lines([EXPENSE_HEADER, *_expense_cells(row)])
+    return lines
+
+
+def _expense_cells(row: ExpenseRow) -> list[tuple[str, ...]]:
+    calls = row.calls
+    more = f"{calls.judge - calls.baseline:+d}"
+    cells: list[tuple[str, ...]] = []
+    cells.append((row.dataset, "calls in sequence", str(calls.baseline), str(calls.judge), more, "-"))
+    for name in EXPENSES_SHOWN:
+        each, what, digits = getattr(row, name), name.replace("_", " "), 6 if name == "usd" else 1
+        if each is not None:
+            difference, interval = each.difference, "-"
+            if difference:
+                ends = f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
+                interval = f"{100 * difference.confidence:.10g}% {ends}, n = {each.n}"
+            amounts = (each.baseline, each.judge)
+            texts = (*(f"{amount:.{digits}f}" for amount in amounts), f"{each.judge - each.baseline:+.{digits}f}")
+            cells.append((row.dataset, what, *texts, interval))
+        elif name != "reasoning_tokens":
+            unknown = "price unknown" if name == "usd" else "unknown"
+            cells.append((row.dataset, what, unknown, unknown, "-", "-"))
+    return cells
+
+
+SWAP = Section("swap", SwapRow, adjust_swaps)
+
+
+_sorted = sorted_section_rows(ExpenseRow, *KEY[:-1])
+EXPENSES = Section("expenses", ExpenseRow, _sorted, _expense_lines, title="what a verdict costs")
+
+
+DECISIONS = Section("decisions", DecisionRow, decide_swaps)
+
+
+DECISION = Section("decision", DecisionRow, lines=_tell_decisions, sums_up=_overall_decision, title=TITLE)

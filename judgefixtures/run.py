@@ -1,3 +1,0 @@
-"""A configuration at work: the public path of judgefixtures/runs/run.py."""
-
-from judgefixtures.runs.run import *  # noqa: F403

@@ -1,0 +1,371 @@
+"""Check runner: one check of one judge and dataset, from its requirements to its finding."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from judgefixtures.cassettes.calls import CassetteMissError, DeferredToBatchError
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.store import PlaceOfLooks
+from judgefixtures.checks import Answers, Check, CheckInput
+from judgefixtures.checks.base import CheckId
+from judgefixtures.checks.control import control_refusal, finding_without_control
+from judgefixtures.checks.gate_looks import GateLook, plan_looks
+from judgefixtures.checks.missing_answers import not_in_log, with_unreadable_example
+from judgefixtures.client.model_client import ModelClient
+from judgefixtures.judges.judge import Judge
+from judgefixtures.metrics.certainty import likely_of
+from judgefixtures.metrics.contrast_metrics import chosen_responses
+from judgefixtures.models.check_rows import ControlRow, GateLookRow
+from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
+from judgefixtures.models.findings import Finding, ReportRow
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, first_pairs
+from judgefixtures.models.replies import Arm
+from judgefixtures.statistics.estimate import Status
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import safe_message
+
+from .answer_service import AnswerService
+from .compatibility import check_judge_fits_dataset, misplaced_cue_reason
+from .context import FATAL, RunContext, WaitingError
+from .control_runner import ControlRunner
+from .item_record import ItemRecord, JudgmentArchive, RequestContext
+from .pair_selection import PairSelector
+from .registry import RunRegistry
+from .swap_looks import SwapLookProgress
+from .uncontrolled import measure_uncontrolled
+
+UNMEASURED = (CassetteMissError, NetworkBlockedError, JudgeFixturesError)  # one item's ERROR, and no bug
+
+
+@dataclass(slots=True)
+class _Course:
+    """How far a check has come: what was narrowed down stays so, wherever it ends."""
+
+    check: Check
+    case: CheckInput
+    asking: RequestContext
+    controls: tuple[ControlRow, ...] = ()
+    whole: tuple[Pair, ...] = ()  # of which a look has the first
+
+    def lost(self, error: BaseException) -> Finding:
+        """Return the ERROR of a check that could not be measured."""
+        lost = self.controlled(self.check.error_finding(self.case, safe_message(str(error))))
+        return replace(lost, fatal=isinstance(error, FATAL))
+
+    def controlled(self, finding: Finding) -> Finding:
+        """Return a finding with the controls of its judges among its rows."""
+        return replace(finding, rows={**finding.rows, ControlRow.place: tuple(self.controls)})
+
+    def looked(self, finding: Finding) -> Finding:
+        """Return a finding with the look that it was made at among its rows, where there is one."""
+        check, case = self.check, self.case
+        if (look := case.look) is None:
+            return finding
+        arms = tuple(arm_name(*arm) for arm in case.judge.asks(check.arms))
+        planned = case.config.gate(check.family).looks or look.plan
+        row = GateLookRow(
+            judge=case.judge.name,
+            dataset=case.dataset,
+            contrast=check.name,
+            look=look.pairs,
+            pairs=look.of,
+            planned=tuple(planned),
+            status=finding.status,
+            arms=arms,
+            calls=len(arms) * len(case.pairs),
+            calls_of_all=len(arms) * len(self.whole),
+        )
+        return replace(finding, rows={**finding.rows, GateLookRow.place: (row,)})
+
+
+def _with_rows(finding: Finding, rows: Sequence[ReportRow]) -> Finding:
+    """Return a finding with rows that are only shown, of one kind."""
+    return replace(finding, rows={**finding.rows, rows[0].place: tuple(rows)}) if rows else finding
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRunner:
+    """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
+
+    desk: RunContext
+    inventory: RunRegistry
+    interviews: AnswerService
+    reading: AnswerService  # of what this run recorded, and of nothing else
+    vetting: ControlRunner
+    narrowing: PairSelector
+    looks: SwapLookProgress
+    archive: JudgmentArchive
+
+    def check(
+        self, check: Check, case: CheckInput, ledger: ItemRecord, beside: Iterable[CheckId], item: CheckId | None
+    ) -> Finding:
+        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR."""
+        case = replace(case, repeats=self.desk.options.repeats, pairs=case.judge.kind.about(case.pairs))
+        check = check.for_mode(type(case.judge.kind), case.pairs)
+        if excuse := check.skip_reason(case):
+            names = check.kind, case.judge.name, case.dataset, check.name
+            excused = Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
+            return _with_rows(excused, check.ungated_rows(case, self._logged(check, case)))
+        subject = CheckId(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
+        course = _Course(check, case, RequestContext(case.dataset, check.name, "", ledger))
+        try:
+            outcome = self._ask(course, subject, beside, item)
+        except DeferredToBatchError:
+            try:
+                self._post_the_rest(course)
+            except FATAL as error:
+                return course.lost(error)
+            what = f"{subject.judge} {subject.dataset} {check.name}"
+            raise WaitingError(f"{what}: answers are asked for in batches") from None
+        except UNMEASURED as error:
+            ledger.judges.setdefault(case.judge.name, case.judge.identity)
+            return course.lost(error)
+        if isinstance(outcome, Finding):
+            return outcome
+        check, case = course.check, course.case
+        for judge, answered in zip((*case.judges, *check.extra_judges(case.judge)), outcome, strict=True):
+            ledger.judges.setdefault(judge.name, judge.identity)
+            self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
+        finding = course.controlled(course.looked(with_unreadable_example(check.evaluate(case, *outcome), outcome)))
+        return _with_rows(finding, check.ungated_rows(case, outcome[0].arms))
+
+    def _ask(
+        self, course: _Course, subject: CheckId, beside: Iterable[CheckId], item: CheckId | None
+    ) -> Finding | list[Answers]:
+        """Return what each judge answers, or what is found without asking them."""
+        check, case = course.check, course.case
+        if wrong := misplaced_cue_reason(check.contrast, case.judges):
+            raise JudgeFixturesError(wrong)
+        for judge in case.judges:
+            judge.kind.check_cues(self.desk.config.cues)
+            # Pairs that a fixture of the user's chose, and a judge that code made, are no dataset's and no table's.
+            check_judge_fits_dataset(judge.name, judge.table, judge.template, case.dataset, case.pairs)
+        if lacking := self.unanswered(check, case):
+            return not_in_log(check, case, lacking, self._cue_free(case))
+        self.narrowing.refuse_hopeless(subject, case, beside)
+        course.asking = asking = self._asking(course, subject, item)
+        course.controls = tuple(self.vetting.control(judge, case.pairs, asking) for judge in case.judges)
+        if failed := next((each for each in course.controls if each.blocks_pass), None):
+            refused_it = course.controlled(
+                finding_without_control(check.error_finding(case, control_refusal(failed)), failed)
+            )
+            return _with_rows(refused_it, measure_uncontrolled(self.interviews, check, case, failed.command))
+        narrowed = self.narrowing.narrowed(check, case, asking)
+        course.case, course.asking = self.looks.first_pairs(*narrowed)
+        looks = self._planned(course) if check.takes_looks and case.baseline is None else ()
+        return self._by_looks(course, looks) if looks else self._answered(course, self.interviews)
+
+    def _planned(self, course: _Course) -> tuple[GateLook, ...]:
+        """Return the looks that a contrast takes, with what the looks of other plans left of the error."""
+        kept = self.desk.library.decided_looks(*self._kept_in(course)) if course.asking.plan else ([], 1)
+        return plan_looks(self.desk.config.gate(course.check.family), course.case.pairs, *kept)
+
+    @staticmethod
+    def _kept_in(course: _Course) -> tuple[ModelClient[Any], PlaceOfLooks]:
+        """Return in which recording the looks of a contrast are kept: that of its first arm."""
+        judge = course.case.judge
+        condition = judge.asks(course.check.arms)[0][0]
+        return judge.kind.asker_of(condition), (course.case.dataset, condition.name, course.check.name)
+
+    def _by_looks(self, course: _Course, looks: Sequence[GateLook]) -> list[Answers]:
+        """Return what each judge answers about the first pairs, as many as the look has that decides, or the last one.
+
+        Each look is read as a replay reads it, and leaves what one of so many pairs would: of those before it there is
+        what they cost. Nothing is asked about further pairs, unless all of them were asked about beforehand.
+        """
+        check, case, asking = course.check, course.case, course.asking
+        course.whole, interviews, before = case.pairs, self.interviews, len(self.desk.notes)
+        asking = replace(asking, whole=case.pairs, look=f"{asking.options} --judge-until-decided", live={})
+        if len(looks) > 1 and not (self.desk.is_offline or self.desk.options.until_decided):
+            self._ask_whole(course, asking)
+            interviews = self.reading
+        notes = self.desk.notes[before:]
+        for look in looks:
+            course.case = replace(case, pairs=first_pairs(case.pairs, look.pairs), look=look)
+            part = asking.part or len(course.case.pairs) < len(case.pairs)
+            course.check, course.asking = check, replace(asking, ledger=ItemRecord(), part=part)
+            noted, goes_on = len(self.desk.notes), False
+            try:
+                answers = self._answered(course, interviews)
+                goes_on = look is not looks[-1] and course.check.is_open(course.check.evaluate(course.case, *answers))
+                if asking.plan and not self.desk.is_offline and case.judge.kind.is_asked:
+                    asker, where = self._kept_in(course)
+                    self.desk.library.keep_look(asker.name, where, (look.plan, look.pairs, look.level))
+            finally:
+                take = asking.ledger.add_costs if goes_on else asking.ledger.merge
+                take(course.asking.ledger)
+                course.asking = replace(course.asking, ledger=asking.ledger)
+            notes = self.desk.retell(notes, noted)
+            if not goes_on:
+                break
+        return answers
+
+    def _ask_whole(self, course: _Course, asking: RequestContext) -> None:
+        """Ask about all pairs before any look is taken: what is recorded then can be decided on in every other way."""
+        course.asking = replace(asking, ledger=ItemRecord())
+        try:
+            self._answered(course, self.interviews)
+            self.desk.note(  # not of a recording that stopped before its end
+                "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no "
+                "further than that"
+            )
+        finally:
+            asking.ledger.add_costs(course.asking.ledger)
+            course.asking = asking
+
+    def _answered(self, course: _Course, interviews: AnswerService) -> list[Answers]:
+        """Return what each judge answers about the pairs of a case, and what is looked at beside."""
+        check, case, asking = course.check, course.case, course.asking
+        self.archive.keep_case(check, case, asking)
+        course.check = check = self._as_recorded(check, case, asking)
+        arms = self.arms(check, case)
+        answers = [interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]
+        answers = [
+            self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
+        ]
+        for judge in check.extra_judges(case.judge):
+            answers.append(interviews.answers(judge, case.pairs, self._arms_beside(judge, check, case, asking), asking))
+        if check.is_read and (reader := self.desk.config.detector.judge):
+            detector = self.inventory.judge(reader)
+            read = interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
+            answers[0] = replace(answers[0], detections=read)
+        return answers
+
+    def _asking(self, course: _Course, subject: CheckId, item: CheckId | None) -> RequestContext:
+        """Return what is being asked, with the commands that ask it again."""
+        what = f"swap {subject.check.name}" if subject.baseline is not None else subject.check.name
+        selecting = self.inventory.selecting(item or subject)
+        look, start = self.looks.options(subject, self.desk.options.datasets), self.desk.options.command
+        return RequestContext(subject.dataset, what, selecting, course.asking.ledger, look=look, start=start)
+
+    def _post_the_rest(self, course: _Course) -> None:
+        """Put into batches what else a check will ask, as far as that is known before the answers are there.
+
+        A control that fails, and with it the others' answers that nobody needs, costs less than another day.
+        """
+
+        def posted(ask: Callable[[], object]) -> bool:
+            try:
+                ask()
+            except FATAL:
+                raise
+            except (DeferredToBatchError, *UNMEASURED):
+                return False
+            return True
+
+        check, case, asking = course.check, course.case, course.asking
+        for judge in case.judges:
+            posted(partial(self.vetting.control, judge, case.pairs, asking))
+        alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
+        chosen = [posted(partial(self.narrowing.narrowed, check, each, asking)) for each in alone]
+        if not all(chosen):
+            return
+        about, asking = self.narrowing.narrowed(check, case, asking)
+        for judge in about.judges:
+            posted(partial(self.interviews.answers, judge, about.pairs, self.arms(check, about), asking))
+        for judge in check.extra_judges(about.judge):
+            posted(partial(self.interviews.answers, judge, about.pairs, check.arms_beside(about.config), asking))
+
+    # --- what an imported judge's log has ---------------------------------------------------------------------
+
+    def arms(self, check: Check, case: CheckInput) -> tuple[Arm, ...]:
+        """Return what a check asks; of accuracy the pairs' own order alone, where a judge can answer in no other.
+
+        Every other check needs both of its arms.
+        """
+        if check.contrast is not None or (NO_CUE_SWAPPED, 0) not in check.arms:
+            return check.arms
+        own = tuple(arm for arm in check.arms if arm != (NO_CUE_SWAPPED, 0))
+        fewer = any(self._lacks(who, case, check.arms) and not self._lacks(who, case, own) for who in case.judges)
+        return own if fewer else check.arms
+
+    def unanswered(self, check: Check, case: CheckInput) -> str:
+        """Return why a check is about something that a judge can never answer; empty where it is not.
+
+        Raises JudgeFixturesError where nothing is imported of a judge on the case's dataset whose log has its answers.
+        """
+        arms = self.arms(check, case)
+        return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
+
+    def _lacks(self, judge: Judge, case: CheckInput, arms: Iterable[Arm]) -> str:
+        return self.interviews.unanswered(judge, case.dataset, case.pairs, arms)
+
+    def _logged(self, check: Check, case: CheckInput) -> list[tuple[Judgment, ...]]:
+        """Return what a log has in the arms of a check; nothing of a judge that is asked: another run may record it."""
+        if case.judge.kind.is_asked or case.baseline is not None:
+            return []
+        return [self.interviews.recorded_judgments(case.judge, case.dataset, case.pairs, arm, {}) for arm in check.arms]
+
+    def _cue_free(self, case: CheckInput) -> tuple[Judgment, ...]:
+        """Return what is recorded of a judge without cues; nothing of two that are compared."""
+        return (
+            ()
+            if case.baseline
+            else self.interviews.recorded_judgments(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
+        )
+
+    # --- what is asked, and looked at beside ------------------------------------------------------------------
+
+    def _as_recorded(self, check: Check, case: CheckInput, asking: RequestContext) -> Check:
+        """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
+
+        Recordings that were made before repeats of cues were asked for replay as they did.
+        """
+        judge = case.judge
+        if check.repeats == 1:
+            return check
+        if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
+            self.desk.note(
+                f"{judge.name}: seed = {judge.table.seed} goes with every repeat, and a server that "
+                'honours it repeats itself: for shares of repeats set seed = "unset" in its table'
+            )
+        if not self.desk.is_offline or judge.is_opaque:
+            return check
+        plans = self.interviews.plans(judge, case.pairs, asking)
+        if any(
+            self.interviews.recorded_judgments(judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]
+        ):
+            return check
+        self.desk.note(
+            f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
+            f"judged alone: {asking.command('missing')} asks them"
+        )
+        return check.repeated(1)
+
+    def _arms_beside(self, judge: Judge, check: Check, case: CheckInput, asking: RequestContext) -> tuple[Arm, ...]:
+        """Return what somebody beside a judge is asked: in a replay one run, where a second one is not recorded."""
+        arms = check.arms_beside(self.desk.config)
+        seen = [
+            self.interviews.recorded_judgments(judge, case.dataset, case.pairs, arm, {})
+            for arm in arms
+            if self.desk.is_offline
+        ]
+        if len(seen) < 2 or seen[1] or not seen[0]:
+            return arms
+        self.desk.note(
+            f"{judge.name} on {case.dataset}: one run is recorded, so that changes of the same answers in both "
+            f"directions are not tested: {asking.command('missing')} records the second run"
+        )
+        return arms[:1]
+
+    def _with_indifferent(self, judge: Judge, check: Check, case: CheckInput, answers: Answers) -> Answers:
+        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded.
+
+        Where gates plan looks that is looked up on the first pairs alone, which all contrasts are asked about: of how
+        many more another one is recorded would depend on how it was.
+        """
+        pairs = first_pairs(case.pairs, self.desk.config.first_look) if check.takes_looks else case.pairs
+        arms = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
+        known: dict[str, Sequence[Judgment]] = {}
+        for condition, repeat in check.neutral_arms(case, judge):
+            own = arms.get((condition.name, repeat))
+            known[arm_name(condition, repeat)] = own or self.interviews.recorded_judgments(
+                judge, case.dataset, pairs, (condition, repeat), answers.plans
+            )
+        chosen = {arm: each for arm, seen in known.items() if (each := chosen_responses(seen))}
+        likely = {arm: found for arm, seen in known.items() if (found := likely_of(seen))}
+        cue_free = tuple(known.get(arm_name(NO_CUE, 0), ()))
+        return replace(answers, indifferent=chosen, likely=likely, cue_free=cue_free)

@@ -1,0 +1,273 @@
+"""Selection of the closest pairs: those of a larger pool on which the judge is least decided, without cues.
+
+The judge answers the whole pool in both orders first. No cue contrast uses these answers, so the selection does not
+bias the VSR (benchmarks/closest.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judgefixtures.cassettes.files import or_replaced
+from judgefixtures.cassettes.snapshot import CHOICE_FILE, ClosestPairsSnapshot, read_closest_snapshot
+from judgefixtures.cassettes.store import CassetteStore
+from judgefixtures.config import Config
+from judgefixtures.judges.judge import Judge
+from judgefixtures.metrics.certainty import likely_of
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.pairs import Pair, digests_of, id_key, units_per_pair, whole_pairs
+from judgefixtures.models.replies import Arm
+from judgefixtures.models.vocabulary import vocabulary_for
+from judgefixtures.parsing.scores import is_whole_number_scale
+from judgefixtures.util.errors import JudgeFixturesError
+
+from .samples import Samples
+
+Choice = Literal[0, 1, 2] | None  # 0: a tie
+Screen = Callable[[Sequence[Pair]], Sequence[Sequence[Judgment]]]
+
+
+def is_about_closest(arms: Sequence[Arm]) -> bool:
+    """Tell whether what asks these arms is about the closest pairs: all of its arms have cues.
+
+    Position, repeats, accuracy and edits measure the cue-free answers, by which pairs are chosen: on pairs that were
+    chosen because two of these answers differ, the effect of the position, and the noise, would look far too large.
+    """
+    return bool(arms) and all(condition.cue_1 is not None for condition, _ in arms)
+
+
+def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int, float] | None = None) -> list[int]:
+    """Return the places of pairs, closest first, by which of its own responses was chosen in one order and the other.
+
+    First those whose choice differs or that are a tie (0) both times, then all others, and those with an invalid
+    verdict last; among each by how near to even it was, where `likely` has the probability of response 1 by place, and
+    then in the order given.
+
+    >>> closest_first([(1, 1), (1, 2), (None, 1), (2, 2), (2, 1)])
+    [1, 4, 0, 3, 2]
+    >>> closest_first([(1, 1), (1, 2), (1, 1)], {0: 0.9, 1: 0.6, 2: 0.7})
+    [1, 2, 0]
+    """
+    distances = [2 if None in both else int(both[0] == both[1] != 0) for both in choices]
+    chances = likely or {}
+    return sorted(range(len(distances)), key=lambda place: (distances[place], abs(chances.get(place, 1.0) - 0.5)))
+
+
+def nearest_first(scores: Iterable[tuple[float, ...] | None], mark: float | None = None) -> list[int]:
+    """Return the places of pairs, closest first, by how far the scores of their responses are apart, as given if equal.
+
+    A single response is as close as its score is to the `mark`. Those without scores come last. To a judge that scores
+    one response at a time both orders are the same.
+
+    >>> nearest_first([(7, 4), (6, 6), None, (5, 6), (6, 5)])
+    [1, 3, 4, 0, 2]
+    """
+    ends = [each and (each[0], each[1] if len(each) > 1 else each[0] if mark is None else mark) for each in scores]
+    distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in ends]
+    return sorted(range(len(distances)), key=distances.__getitem__)
+
+
+def closeness_order(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> tuple[list[int], bool]:
+    """Return the places of what a judge was screened with, closest first, and whether anything tells them apart.
+
+    By scores where it gives some, else by what it chose in the first two arms, and how likely that was.
+    """
+    own, other = arms[0], arms[-1]
+    if any(judgment.reply.scores for judgment in own):
+        return nearest_first((judgment.reply.scores for judgment in own), mark), True
+    orders = [likely_of(own), likely_of(other)]
+    values = ([arm[judgment.pair.id] for arm in orders if judgment.pair.id in arm] for judgment in own)
+    likely = {place: sum(each) / len(each) for place, each in enumerate(values) if each}
+    both = [(a.chosen, b.chosen) for a, b in zip(own, other, strict=True)]
+    return closest_first(both, likely), bool(likely) or any(a != b or a == 0 for a, b in both)
+
+
+def _line(judge: Judge) -> float | None:
+    """Return the score that is as near to a pass as to a fail: between two whole numbers where no others are asked."""
+    mark = judge.table.pass_mark
+    return math.ceil(mark) - 0.5 if mark is not None and is_whole_number_scale(judge.table.scale) else mark
+
+
+@dataclass(frozen=True, slots=True)
+class PairScope:
+    """The pairs that a check is about, as far as they are known before anybody is asked.
+
+    `undecided` are the judges for whom `cut` pairs of the `pool` are still to be chosen.
+    """
+
+    pairs: tuple[Pair, ...]
+    pool: tuple[Pair, ...] = ()
+    undecided: frozenset[str] = frozenset()
+    cut: int = 0
+
+    def __or__(self, other: PairScope) -> PairScope:
+        """Return the pairs of both; of one dataset, so that what is to be chosen is so from the same pool."""
+        pairs = {pair.id: pair for pair in (*self.pairs, *other.pairs)}
+        return PairScope(
+            tuple(pairs.values()), self.pool or other.pool, self.undecided | other.undecided, max(self.cut, other.cut)
+        )
+
+    @property
+    def others(self) -> tuple[Pair, ...]:
+        """The pairs of the pool that may still be chosen."""
+        known = {pair.id for pair in self.pairs}
+        return tuple(pair for pair in self.pool if pair.id not in known) if self.undecided else ()
+
+    @property
+    def more(self) -> int:
+        """How many of the others are chosen at most."""
+        return min(len(self.others), self.cut * len(self.undecided))
+
+    @property
+    def at_most(self) -> tuple[Pair, ...]:
+        """As many pairs, of as many clusters, as there will be at most; others stand for those still to be chosen."""
+        clusters = {pair.cluster for pair in self.pairs}
+        fresh: list[Pair] = []
+        related: list[Pair] = []
+        for pair in self.others:
+            (related if pair.cluster is not None and pair.cluster in clusters else fresh).append(pair)
+            clusters.add(pair.cluster)
+        return (*self.pairs, *[*fresh, *related][: self.more])
+
+
+class ClosestPairSelector:
+    """The choices of a run: made, or read from where they are frozen, once for each judge and dataset."""
+
+    def __init__(self, config: Config, library: CassetteStore, samples: Samples, note: Callable[[str], None]) -> None:
+        self._config, self._library, self._note = config, library, note
+        self._pools, self._wanted = samples.whole(), samples.wanted
+        self._chosen: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def pool(self, judge: str, dataset: str, arms: Sequence[Arm]) -> tuple[Pair, ...]:
+        """Return the pairs of which what asks these arms is about the closest ones; empty where it is about others."""
+        table = self._config.datasets.get(dataset)
+        if table is None or table.closest is None or not is_about_closest(arms):
+            return ()
+        pool = self._pools.of(judge, dataset).shown
+        if (there := len(pool) // units_per_pair(pool)) < table.closest:
+            self._note(
+                f"{dataset} has {there} {vocabulary_for(whole_pairs(pool)).many}, fewer than the {table.closest} "
+                "closest asked for: all of them are used"
+            )
+        return pool if self._cut(dataset, pool) < len(pool) else ()  # all of them need no choice
+
+    def about(self, judges: Sequence[str], dataset: str, pool: Sequence[Pair], command: str) -> PairScope:
+        """Return the pairs of a pool that are close for some judges, as far as they are known before anybody is asked.
+
+        Raises JudgeFixturesError for a frozen choice that is not one of this pool; `command` is what records.
+        """
+        known = {judge: self._known(judge, dataset, pool, command) for judge in judges}
+        chosen = {name for ids in known.values() if ids is not None for name in ids[: self._cut(dataset, pool)]}
+        undecided = frozenset(judge for judge, ids in known.items() if ids is None)
+        return PairScope(
+            tuple(pair for pair in pool if pair.id in chosen), tuple(pool), undecided, self._cut(dataset, pool)
+        )
+
+    def of(self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
+        """Return the ids of the pairs of a pool that are closest for a judge, closest first, and freeze the choice.
+
+        `screen` asks the judge about the pool in the arms that its kind is screened in. As `about`.
+        """
+        chosen = self._known(judge.name, dataset, pool, command)
+        if chosen is None:
+            chosen = self._choose(judge, dataset, pool, screen, command)
+        self._chosen[judge.name, dataset] = chosen
+        return chosen[: self._cut(dataset, pool)]
+
+    def _size(self, dataset: str, pool: Sequence[Pair]) -> int:
+        """Return how many of a pool are chosen, and frozen: of responses of pairs as many as so many pairs have."""
+        return min((self._config.datasets[dataset].closest or 0) * units_per_pair(pool), len(pool))
+
+    def _cut(self, dataset: str, pool: Sequence[Pair]) -> int:
+        """Return how many of the chosen ones are used: `pairs` and --judge-pairs cut them, as they do all others."""
+        closest = self._config.datasets[dataset].closest or 0
+        return units_per_pair(pool) * (closest if self._wanted is None else min(closest, self._wanted))
+
+    def _known(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...] | None:
+        """Return the ids of the closest pairs where nobody has to be asked for them."""
+        if (judge, dataset) in self._chosen:
+            return self._chosen[judge, dataset]
+        frozen = self._frozen(judge, dataset, pool, command)
+        if len(frozen) != self._size(dataset, pool):
+            return None
+        self._chosen[judge, dataset] = frozen
+        return frozen
+
+    def _choose(
+        self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str
+    ) -> tuple[str, ...]:
+        """Return the closest pairs by what the judge answers; those that are frozen already come first."""
+        size, offline = self._size(dataset, pool), self._library.mode == "none"
+        frozen, many = self._frozen(judge.name, dataset, pool, command), vocabulary_for(pool).many
+        them = f"the closest {many} for {judge.name}"
+        if not judge.kind.chooses(pool):
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: closest = {size}, and without a mark no score of {judge.name} is close to "
+                f"anything: set pass_mark in {judge.table.heading}, or take closest out."
+            )
+        if frozen and offline:
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {many} are frozen as the closest for "
+                f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
+                "--judge-record missing"
+            )
+        ranked, is_told = closeness_order(screen(pool), _line(judge))
+        if not is_told:
+            self._note(
+                f"{dataset}: nothing tells {them} from others: its answers without cues were all alike, so that the "
+                "first ones are taken (logprobs = true, or a temperature above 0, would tell)"
+            )
+        chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
+        if offline and not judge.kind.is_asked:
+            self._note(f"{dataset}: {them} follow from its log, whenever it is read")
+        elif offline:
+            self._note(
+                f"{dataset}: {them} are not frozen, and follow from its recordings: "
+                f"{command} --judge-record missing freezes them"
+            )
+        else:
+            by_id = {pair.id: pair for pair in pool}
+            choice = ClosestPairsSnapshot.of(len(pool), (by_id[name] for name in chosen), judge.table.pass_mark)
+            self._library.freeze_choice(judge.name, dataset, choice)
+        return chosen
+
+    def _frozen(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...]:
+        """Return the ids of the frozen pairs, as many as are wanted and there are; none where all is chosen anew."""
+        folder, size = self._library.folder(judge, dataset), self._size(dataset, pool)
+        anew = self._library.mode == "all"
+        frozen = or_replaced(lambda: read_closest_snapshot(folder), None, is_replaced=anew)
+        if frozen is None or anew:
+            return ()
+        self._check_mark(judge, dataset, frozen, command)
+        digests = {id_key(pair.id): digests_of(pair) for pair in pool}
+        for name, digest in frozen.pairs[:size]:
+            if digest not in (known := digests.get(id_key(name), ())):
+                what = "has other texts now, or its responses changed places" if known else "is gone"
+                raise JudgeFixturesError(
+                    f"dataset {dataset!r}: of the closest pairs for {judge}, as {self._file(judge, dataset)} has them, "
+                    f"{name!r} {what}. Restore it, or remove that file and choose anew, which asks only what is not "
+                    f"recorded: {command} --judge-record missing"
+                )
+        if frozen.pool != len(pool):
+            self._note(
+                f"{dataset}: the closest pairs for {judge} were chosen from {frozen.pool}, and there are "
+                f"{len(pool)} now: --judge-record all chooses anew"
+            )
+        return tuple(name for name, _ in frozen.pairs[:size])
+
+    def _check_mark(self, judge: str, dataset: str, frozen: ClosestPairsSnapshot, command: str) -> None:
+        """Raise JudgeFixturesError where what is frozen is close to another mark than the judge's."""
+        table = self._config.judges.get(judge)
+        if table is not None and frozen.mark != table.pass_mark:
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
+                f"of {judge}, and pass_mark is {table.pass_mark} now. Remove that file and choose anew, which asks "
+                f"only what is not recorded: {command} --judge-record missing"
+            )
+
+    def _file(self, judge: str, dataset: str) -> Path:
+        return self._library.folder(judge, dataset) / CHOICE_FILE

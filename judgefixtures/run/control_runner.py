@@ -1,0 +1,116 @@
+"""Control runner: run each judge's control once per run, before any other check of the judge."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgefixtures.cassettes.calls import CassetteMissError
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.checks import SampleRequirement
+from judgefixtures.checks.control import OFF, ControlTrial, control_dataset, control_from_log
+from judgefixtures.checks.grader_control import control_trial
+from judgefixtures.config import ControlTable
+from judgefixtures.judges.judge import Judge
+from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.pairs import Pair, sample_order
+from judgefixtures.models.replies import Arm
+from judgefixtures.statistics.estimate import Status
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.secrets import safe_message
+
+from .answer_service import AnswerService
+from .context import FATAL, RunContext
+from .item_record import JudgmentArchive, RequestContext
+from .registry import RunRegistry
+from .samples import Samples
+
+
+class ControlRunner:
+    """Whether the judges of a run read at all."""
+
+    def __init__(
+        self, desk: RunContext, inventory: RunRegistry, interviews: AnswerService, archive: JudgmentArchive
+    ) -> None:
+        self._desk, self._inventory, self._interviews, self._archive = desk, inventory, interviews, archive
+        wanted = desk.config.control.pairs if desk.config.control else None
+        self._samples = Samples(desk.config, desk.library, wanted, desk.note, desk.options.baseline)
+        self._whole = self._samples.whole()
+        self._controls: dict[tuple[str, str, str], ControlRow] = {}  # by judge, identity and dataset
+
+    def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
+        """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
+        table = self._desk.config.control
+        if table is None:
+            return ControlRow(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
+        dataset = self.dataset(judge, asking.dataset, table, pairs)
+        key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
+        if key not in self._controls:
+            self._controls[key] = self._made(judge, dataset, table, asking)
+        return self._controls[key]
+
+    def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
+        """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
+
+        Nobody can ask the judge of a log, and no house set has the columns that a template shows.
+        """
+        own = (not judge.kind.is_asked or bool(judge.template.columns)) and table.dataset is None
+        return dataset if own else control_dataset(table, pairs)
+
+    def trial(self, judge: str, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
+        """Return what shows whether a judge reads, and the pairs of a dataset, or examples, that it is asked about."""
+        return self._trial(self._inventory.judge(judge), dataset)
+
+    def _trial(self, judge: Judge, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
+        self._desk.config.check_dataset_files(dataset)
+        wanted = self._desk.config.control.pairs if self._desk.config.control else 0
+        pairs, remote = judge.kind.about(self._samples.of(judge.name, dataset).pairs), self._samples.is_remote(dataset)
+        trial = control_trial(judge.kind, pairs)
+        if not remote or not trial.is_enough(pairs):
+            pairs = self._every_pair(judge, dataset, trial)
+        return trial, (trial.first if remote else trial.choose)(pairs, wanted)
+
+    def _every_pair(self, judge: Judge, dataset: str, trial: ControlTrial) -> tuple[Pair, ...]:
+        """Return all of a dataset; in a replay what was recorded, where it is not to be had as a whole."""
+        try:
+            return judge.kind.about(self._whole.of(judge.name, dataset).pairs)
+        except JudgeFixturesError:
+            recorded = self._desk.library.frozen(judge.name, dataset) if self._desk.is_offline else ()
+            if not recorded:
+                raise
+            pairs = judge.kind.about(sample_order(recorded, self._desk.config.seed))
+            return self._answered(judge, dataset, pairs, trial.arms) or pairs
+
+    def _answered(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]) -> tuple[Pair, ...]:
+        """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
+        seen = [
+            {each.pair.id for each in self._interviews.recorded_judgments(judge, dataset, pairs, arm, {})}
+            for arm in arms
+        ]
+        return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
+
+    def need(self, judge: str, dataset: str) -> SampleRequirement | None:
+        """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
+        table = self._desk.config.control
+        if table is None:
+            return None
+        trial, pairs = self.trial(judge, dataset)
+        return trial.need(judge, dataset, pairs, table)
+
+    def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: RequestContext) -> ControlRow:
+        try:
+            trial, pairs = self._trial(judge, dataset)
+            if need := trial.need(judge.name, dataset, pairs, table):
+                raise JudgeFixturesError(f"{need}: {need.remedy}.")
+            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
+            answers = self._interviews.answers(judge, pairs, trial.arms, about)
+        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
+            if isinstance(error, FATAL):
+                raise
+            missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
+            lost = ControlRow(judge=judge.name, dataset=dataset, message=safe_message(str(error)), command=missed)
+            return lost if judge.kind.is_asked else control_from_log(lost, table, control_trial(judge.kind, ()))
+        self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
+        self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
+        control = trial.decide(judge.name, dataset, answers.arms, table)
+        answered = [judgment for arm in answers.arms for judgment in arm]
+        return control if judge.kind.is_asked else control_from_log(control, table, trial, answered)

@@ -1,0 +1,104 @@
+"""Event loop of a run, on a thread of its own.
+
+The calling thread may already run a loop, as in a notebook, an async test or Playwright. The loop opens no socket,
+which pytest-socket would forbid, and uses the machine's time, which freezegun does not stop.
+"""
+
+import asyncio
+import contextvars
+import io
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
+from functools import partial
+from typing import Any, TypeVar
+
+from judgefixtures.client.requests import GRACE
+from judgefixtures.util.clock import elapsed
+
+R = TypeVar("R")
+PATIENCE = GRACE + 0.5  # seconds in which a coroutine has to end after Ctrl-C; a loop that is blocked is left alone
+
+
+class _PipeEnd(io.FileIO):
+    """An end of a pipe with the methods of a socket that event loops use."""
+
+    recv, send = io.FileIO.read, io.FileIO.write
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that is woken through a pipe in place of a pair of sockets."""
+
+    def time(self) -> float:
+        """Return the machine's time, also while a test replaces Python's."""
+        return elapsed()
+
+    def _make_self_pipe(self: Any) -> None:  # asyncio has no public way to replace its sockets
+        self._ssock, self._csock = map(_PipeEnd, os.pipe(), ("rb", "wb"))
+        for end in (self._ssock, self._csock):
+            os.set_blocking(end.fileno(), False)
+        self._internal_fds += 1
+        self._add_reader(self._ssock.fileno(), self._read_from_self)
+
+
+LOOP = asyncio.new_event_loop if os.name == "nt" else _Loop  # Windows waits for sockets alone
+
+
+class OwnLoop:
+    """Runs coroutines to their end, one after another, on one event loop."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+        self._main: asyncio.Task[Any] | None = None
+
+    def run(self, main: Coroutine[Any, Any, R]) -> R:
+        """Return the result of a coroutine; whatever ends the waiting (Ctrl-C, a timeout of pytest's) ends it, too."""
+        self._runner = self._runner or asyncio.Runner(loop_factory=LOOP)
+        known = self._known(main)
+        return self._apart(partial(self._runner.run, known, context=contextvars.copy_context()), self._runner)
+
+    async def _known(self, main: Coroutine[Any, Any, R]) -> R:
+        self._main = asyncio.current_task()
+        return await main
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a last coroutine and close the loop, if it was ever used."""
+        if self._runner is None:
+            return
+        self.run(last())
+        self._apart(self._runner.close, self._runner)
+        self._runner = None
+
+    def _apart(self, function: Callable[[], R], runner: asyncio.Runner) -> R:
+        """Return what a function returns that is called on a thread of its own."""
+        ended = Future[R]()
+        thread = threading.Thread(target=_work, args=(ended, function), name="judgefixtures", daemon=True)
+        thread.start()
+        try:
+            while not wait([ended], 1.0).done:  # Windows heeds Ctrl-C between two waits
+                pass
+            thread.join()
+            return ended.result()
+        except BaseException:
+            if not ended.done():  # the loop is left to what blocks it, if anything does
+                before, self._runner, loop = self._runner, None, runner.get_loop()
+                loop.call_soon_threadsafe(self._cancel)
+                self._runner = before if wait([ended], PATIENCE).done else None
+            raise
+        finally:
+            del ended  # the error that it holds refers to it
+
+    def _cancel(self) -> None:
+        """Cancel the coroutine that runs, and not the tasks it started: it waits for the answers in flight."""
+        if self._main is not None:
+            self._main.cancel()
+
+
+def _work(ended: Future[R], function: Callable[[], R]) -> None:
+    try:
+        ended.set_result(function())
+    except BaseException as error:
+        ended.set_exception(error)
+    finally:
+        del ended

@@ -1,0 +1,212 @@
+"""Notes on recordings, made after recording or replay, for the end of the run and for warnings."""
+
+import contextlib
+import datetime
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgefixtures.cassettes.cache_detection import is_cache
+from judgefixtures.cassettes.cassette import Cassette
+from judgefixtures.cassettes.files import today_utc
+from judgefixtures.client.model_client import RequestSet
+from judgefixtures.client.retirements import retirement_warning
+from judgefixtures.judges.judge import Judge
+from judgefixtures.metrics.row_builders import served_rows
+from judgefixtures.models.replies import JudgeReply, ModelReply
+from judgefixtures.models.vocabulary import vocabulary_for
+from judgefixtures.parsing.repetition import LOOP_REMEDY
+
+from .context import RunContext
+from .item_record import ItemRecord, RequestContext
+from .second_looks import second_look_note
+
+A_CONTEXT = 256  # tokens: the contexts that servers are given are multiples
+FEWEST_CUT = 3  # texts of different lengths that are read as equally many tokens, and none as more
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRequests:
+    """Questions that were asked through their cassettes, for the sake of a judge."""
+
+    desk: RunContext
+    judge: Judge
+    task: RequestSet[Any]
+    asking: RequestContext
+    cassettes: Sequence[Cassette]
+
+    def note_progress(self, *, by_batch: bool) -> None:
+        """Note what happened to the recordings, also when Ctrl-C ended it."""
+        record, name, dataset = self.desk.options.record, self.judge.name, self.asking.dataset
+        answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
+        if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
+            kept, recorded = self._kept(), sum(cassette.asked for cassette in self.cassettes)
+            again = f"run the same command again (--judge-record {record})"
+            if kept and self.task.asker.cut_offs.ended:  # the same again would end as it did
+                again = (
+                    f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
+                )
+            self.desk.note(
+                f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({recorded} of them "
+                f"new), {wanted - kept} remain: {again}"
+            )
+        if answered != wanted:
+            return
+        if self._is_live:
+            self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
+        if record == "none":
+            self._note_leftovers()
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether it answers without a call that could be recorded, so that every run asks it."""
+        return self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes)
+
+    def _kept(self) -> int:
+        """Return how many of the answers that are asked for are on disk."""
+        return sum(
+            cassette.keeps(self.task.asker.shows(pair), repeat)
+            for cassette in self.cassettes
+            for condition, repeat in self.task.arms
+            if condition.name == cassette.condition
+            for pair in self.task.pairs
+        )
+
+    def _note_leftovers(self) -> None:
+        """Note which recordings no question asked for, and which pairs differ from the frozen ones."""
+        words = vocabulary_for(self.task.pairs)
+        whole = self.desk.options.pairs is None and self.desk.config.pairs is None and not self.asking.part
+        for cassette in self.cassettes:
+            if unused := cassette.unused(whole=whole):
+                self.desk.note(
+                    f"{cassette.file.path}: recordings of {len(unused)} {words.many} were not used "
+                    f"({_listed(unused)}); they stay until their lines are deleted"
+                )
+            if regraded := cassette.regraded(self.task.pairs):
+                what = f"{words.known}, category or cluster of {_listed(regraded)}"
+                self.desk.note(f"{self.asking.dataset}: {what} changed since the recording")
+
+    def warn_of_cache(self) -> None:
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
+
+        A replay of what it answered warns as the recording does.
+        """
+        cached, recorded = map(sum, zip(*(cassette.cached for cassette in self.cassettes), strict=True))
+        if is_cache(cached, recorded):
+            self.asking.ledger.warn(
+                f"judge {self.judge.name} on {self.asking.dataset}: {cached} of {recorded} new answers came with the "
+                "response id of an earlier answer: a cache before the judge repeats what it said, so that repeats show "
+                f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
+            )
+
+    def warn_of_second_look(self) -> None:
+        """Warn where what is decided now was planned with fewer pairs before; a replay warns as the recording does."""
+        before = [count for cassette in self.cassettes for count in cassette.planned]
+        if note := second_look_note(self.asking, before, vocabulary_for(self.task.pairs).many):
+            self.asking.ledger.warn(f"judge {self.judge.name} on {self.asking.dataset}: {note}")
+
+    def note_answers(self, replies: Sequence[Sequence[ModelReply]]) -> None:
+        """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
+        name, ledger, task = self.judge.name, self.asking.ledger, self.task
+        ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)
+        lost = [reply for arm in replies for reply in arm if reply.invalid]
+        loops = [reply.loop for reply in lost if reply.invalid == "truncated" and reply.loop]
+        if loops and self.judge.table.temperature == 0:  # asked again they would be what they are
+            self._note_loops(loops[-1], len(loops))
+            lost = [reply for reply in lost if reply.invalid != "truncated" or not reply.loop]
+        kinds = Counter(reply.invalid for reply in lost if reply.invalid)
+        ledger.invalid.setdefault(self._again(kinds), Counter()).update(kinds)
+        doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
+        for doubt, count in sorted(doubts.items()):
+            self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
+        self._warn_of_cut_prompts(replies)
+        if self.judge.table.logprobs:
+            self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, JudgeReply)])
+
+    def _warn_of_cut_prompts(self, replies: Sequence[Sequence[ModelReply]]) -> None:
+        """Warn where the server seems to have cut prompts, as Ollama does without a word; a replay warns as well.
+
+        A prompt that is cut has as many tokens as the server's context, or one less, whatever its length was.
+        """
+        counted = [
+            (reply.usage.input_tokens, pair)
+            for arm in replies
+            for pair, reply in zip(self.task.pairs, arm, strict=True)
+            if reply.usage.input_tokens
+        ]
+        most = max((tokens for tokens, _ in counted), default=0)
+        cut = [pair for tokens, pair in counted if tokens == most]
+        lengths = {sum(map(len, (pair.question, pair.response_1, pair.response_2))) for pair in cut}
+        if len(lengths) >= FEWEST_CUT and min(most % A_CONTEXT, (most + 1) % A_CONTEXT) == 0:
+            self.asking.ledger.warn(
+                f"judge {self.judge.name} on {self.asking.dataset}: {len(cut)} of {len(counted)} prompts were read as "
+                f"exactly {most} tokens, though they are not equally long, and none as more: the server seems to cut "
+                "what does not fit its context, and the judge saw a part. Give it a larger one (Ollama: num_ctx) and "
+                f"record anew: {self.asking.command('all')}"
+            )
+
+    def _again(self, kinds: Mapping[str, int]) -> str:
+        """Return how invalid answers are asked for again; what is cut off once more needs another judge."""
+        if self._is_live:
+            return "Nothing of it is recorded: every run asks it anew"
+        longer = ""
+        if kinds.get("truncated") and not self.judge.is_opaque:
+            key = self.task.asker.limit_key
+            longer = f" (what is cut off once more needs a larger {key}, and then --judge-record all)"
+        return f"Ask for them again, and for nothing else{longer}: {self.asking.command('invalid')}"
+
+    def _note_loops(self, last: str, count: int) -> None:
+        """Keep how many answers go round in a loop at temperature 0, and what may end that."""
+        note = (
+            f'They go round in a loop until they are cut off, the last one ends in "{last}": {LOOP_REMEDY}. After such '
+            f"a change record anew: {self.asking.command('all')}"
+        )
+        self.asking.ledger.invalid.setdefault(note, Counter())["truncated"] += count
+
+    def _note_probabilities(self, replies: Sequence[JudgeReply]) -> None:
+        """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
+        valid = [reply for reply in replies if reply.invalid is None]
+        without, name = sum(reply.probability is None for reply in valid), self.judge.name
+        if valid and without == len(valid):
+            model = self.judge.table.model or self.judge.table.target
+            self.desk.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
+        elif without:
+            of = f"{without} of {len(valid)} answers"
+            self.desk.note(f"judge {name} on {self.asking.dataset}: {of} came without probabilities")
+
+
+@contextlib.contextmanager
+def note_unfinished_files(desk: RunContext) -> Iterator[list[Cassette]]:
+    """Note which unfinished recordings were gone on with or set aside, also at the very end, of those in the list."""
+    cassettes: list[Cassette] = []
+    try:
+        yield cassettes
+    finally:
+        for cassette in cassettes:
+            if cassette.resumed:
+                desk.note(
+                    f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
+                    f"({cassette.resumed}). To ask them anew as well, run this command again"
+                )
+            if cassette.renews:
+                desk.note(
+                    f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
+                    "anew, as others of this judge were before; it stays until the new recording is complete"
+                )
+            for path in cassette.set_aside:
+                desk.note(f"a recording of another judge was set aside as {path}")
+
+
+def warn_of_retirement(judge: Judge, announced: str | None, ledger: ItemRecord) -> None:
+    """Warn where a judge's model ends soon; `announced` is the day that its provider tells."""
+    model = judge.table.model
+    if judge.table.connection is not None and announced is None:
+        return  # a cloud ends models on days of its own
+    if model and (warning := retirement_warning(model, datetime.date.fromisoformat(today_utc()), announced)):
+        ledger.warn(f"judge {judge.name}: {warning}")
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

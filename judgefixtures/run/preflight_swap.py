@@ -1,0 +1,200 @@
+"""Preflight of a swap: chances, margins, calls and costs at three sample sizes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from judgefixtures.checks.base import CheckId
+from judgefixtures.checks.human_agreement import label_counts
+from judgefixtures.checks.swap import REPEATED, check_of_swap_part
+from judgefixtures.client.costs import Cost, format_usd, maximum_cost, share_of_cost
+from judgefixtures.config import SwapTable
+from judgefixtures.metrics.contrast_metrics import chosen_responses, movable_share
+from judgefixtures.models.replies import Arm
+from judgefixtures.statistics import Estimate, format_share
+from judgefixtures.statistics.agreement import too_few_labels_text
+from judgefixtures.statistics.grader_swap_power import GraderSwapMargins, grader_swap_prospect
+from judgefixtures.statistics.power import SwapPower, align_table, approval_with_invalid, swap_power
+from judgefixtures.swap import guard_margin
+
+from .run import Run
+
+DISCORDANCES = (0.05, 0.12, 0.18)  # of the pairs, one of two equal judges alone is right: one judge twice; two prompts
+FLIPS = (0.05, 0.10)  # of the verdicts change between two runs, where the baseline's repeats do not say
+SIZES = (25, 50, 100, 200, 300, 400)
+NOTHING = Cost(0, 0, 0, 0.0)
+REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 --judge-record missing measures them"
+UNREPEATED = "not measured: nobody can ask {judge} a second time"
+SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
+SIMULATED_ALPHA = 0.05
+OF_LABELS = "in accuracy, TPR, TNR and pass rate"
+HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR .30: REJECT", "calls in all", "cost at most")
+
+
+def swap_preflight_lines(
+    run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost], controls: Cost = NOTHING
+) -> list[str]:
+    """Return the lines on one candidate's swap.
+
+    `missing` is what is not recorded yet of each judge, at most, `controls` what those of both judges cost at all.
+    """
+    judge, baseline = compared[0].judge, str(compared[0].baseline)
+    cells = [each for each in compared if each.check.contrast is not None]
+    sizes = {each.dataset: len(run.about(each).at_most) for each in compared}
+    fewest, most = min(sizes.values()), max(sizes.values())
+    flips = _flips(run, cells)
+    if check_of_swap_part(compared[0]).graded:
+        ruled_out = [_ruled_out(run, cells, sizes, flips)] if cells else []
+        return [_takeover(run, compared), *ruled_out, *_to_record(run, compared, missing)]
+    level = _pooled(flips.values())
+    rows = [
+        _row(run, compared, size, rate, controls)
+        for size in (fewest, *[size for size in SIZES if size > most][:2])
+        for rate in (FLIPS if level is None else (level,))
+    ]
+    levels = " / ".join(format_share(each) for each in DISCORDANCES)
+    refusing = " / ".join(format_share(round(chance, 2)) for chance in approval_with_invalid(fewest))
+    unknown = REPEATS if run.judge(baseline).kind.is_asked else UNREPEATED
+    repeats = unknown.format(command=run.options.command, judge=baseline)
+    flips_text = repeats if level is None else "as by the baseline's repeats"
+    lines = [
+        f"what to expect of {judge} against {baseline}: chances where equal judges disagree in being right on {levels} "
+        f"of the pairs (one judge asked twice, two prompts, more); flips are {flips_text}",
+        *align_table([HEADER, *rows]),
+        f"if 2% of the candidate's answers alone are invalid, equal judges are approved in {refusing} ({fewest} pairs)",
+        *_caveats(run, compared, rows),
+    ]
+    if fewest < most:
+        lines.append(f"datasets have {fewest} to {most} pairs: the chances are those of {fewest} on each")
+    if cells:
+        lines.append(_ruled_out(run, cells, sizes, flips))
+    return [*lines, *_to_record(run, compared, missing)]
+
+
+def _takeover(run: Run, compared: Sequence[CheckId]) -> str:
+    """Return how likely a grader takes over from one that is as good, by the labels that there are."""
+    swap, about = run.config.swap, [run.about(each).at_most for each in compared if each.check.contrast is None]
+    labels = label_counts([pair for pairs in about for pair in pairs])
+    text = "no example is labelled: of how right they are nothing is compared, of how much they pass the whole is"
+    if any(labels):
+        margins = GraderSwapMargins(swap.accuracy_margin, swap.rate_margin, swap.pass_rate_margin)
+        alpha = run.config.default_gate.alpha
+        prospect = grader_swap_prospect(*labels, margins, alpha)
+        rest = "" if too_few_labels_text(*labels) else f" ({OF_LABELS}; contrasts may leave it open besides)"
+        text = f"{prospect}{rest}"
+    return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {text}"
+
+
+def _to_record(run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost]) -> list[str]:
+    """Return the command that records what is missing of each judge; none where neither can be asked."""
+    judge, baseline = compared[0].judge, str(compared[0].baseline)
+    chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
+    command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
+    if not any(run.judge(name).kind.is_asked for name in (judge, baseline)):
+        return []
+    total = sum(missing.values(), NOTHING)
+    cost = format_usd(None) if total.usd is None else f"at most {format_usd(total.usd)}"
+    each = ", ".join(f"{of.calls} of {name}" for name, of in missing.items())
+    calls = f"{total.calls} calls ({each}; controls included)"
+    return [f"record what the swap lacks, {calls}, {cost}: {command} --judge-record missing"]
+
+
+def _caveats(run: Run, compared: Sequence[CheckId], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return what the chances were simulated for, in what this swap is another, and why one is not known."""
+    swap, of_cues = run.config.swap, [each for each in compared if each.check.contrast is not None]
+    layout = (len(of_cues), len({each.check.family for each in of_cues}), len({each.dataset for each in of_cues}))
+    margins = [
+        name
+        for name in SwapTable.model_fields
+        if name.endswith("_margin") and getattr(swap, name) != getattr(SwapTable(), name)
+    ]
+    others = [
+        *(["{} contrasts (families: {}, datasets: {})".format(*layout)] if layout != SIMULATED else []),
+        *(f"{name} = {getattr(swap, name)}" for name in margins),
+        *(["several looks"] if len(swap.looks) > 1 else []),
+        *(
+            [f"level {format_share(alpha)}"]
+            if abs((alpha := run.config.default_gate.alpha) - SIMULATED_ALPHA) > 1e-9
+            else []
+        ),
+    ]
+    lines = ["simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"]
+    if others:
+        lines.append(f"this swap is another one, and its chances differ: {', '.join(others)}")
+    if unknown := [row for row in rows if "?" in "".join(row)]:
+        few = any(int(row[0]) < SIZES[0] for row in unknown)
+        why = f"fewer than {SIZES[0]} pairs were" if few else "a baseline that flips so often was"
+        lines.append(f"?: not known, {why} not simulated")
+    return lines
+
+
+def _ruled_out(run: Run, cells: Sequence[CheckId], sizes: Mapping[str, int], flips: Mapping[str, Estimate]) -> str:
+    """Return what an APPROVE rules out for a single contrast, on the dataset where that is least."""
+    swap, alpha = run.config.swap, run.config.default_gate.alpha
+    planned = max(check_of_swap_part(each).cells for each in cells)
+    margin = max(swap.vsr_margin, swap.silent_margin)
+    known = {name: flips[name].value if name in flips else None for name in {each.dataset for each in cells}}
+    margin = max(
+        guard_margin(max(sizes[name], 1), planned, swap, margin=margin, baseline_flips=of, alpha=alpha)
+        for name, of in known.items()
+    )
+    pairs, many = (
+        sorted({sizes[each.dataset] for each in cells}),
+        "examples" if check_of_swap_part(cells[0]).graded else "pairs",
+    )
+    return (
+        f"with {' to '.join(map(str, dict.fromkeys((pairs[0], pairs[-1]))))} {many} an APPROVE rules out that any "
+        f"single contrast on one dataset is worse by {format_share(margin)} or more"
+    )
+
+
+def _row(run: Run, compared: Sequence[CheckId], n: int, flips: float, controls: Cost) -> tuple[str, ...]:
+    powers = [swap_power(n, each, flips) for each in DISCORDANCES]
+    golden = any(each.check.contrast is None for each in compared)
+    cost = _cost(run, compared, n) + controls
+    accuracy = _shares(powers, "reject_accuracy") if golden else "-"
+    chances = (_shares(powers, "approve_equal"), accuracy, _shares(powers, "reject_shift"))
+    return (str(n), format_share(flips), *chances, str(cost.calls), format_usd(cost.usd))
+
+
+def _shares(powers: Sequence[SwapPower | None], name: str) -> str:
+    return " / ".join("?" if each is None else format_share(getattr(each, name)) for each in powers)
+
+
+def _cost(run: Run, compared: Sequence[CheckId], n: int) -> Cost:
+    """Return what everything costs both judges at most, with n pairs where a dataset has fewer, nothing recorded."""
+    total = NOTHING
+    for (judge, _, (condition, _)), each in dict(asked_by(run, compared)).items():
+        kind, pairs = run.judge(judge).kind, run.about(each).at_most
+        if kind.is_asked:
+            cost = maximum_cost(kind.asker_of(condition).table, kind.prompts(condition, pairs))
+            total += share_of_cost(cost, max(n / max(len(pairs), 1), 1.0))
+    return total
+
+
+def asked_by(run: Run, subjects: Iterable[CheckId]) -> Iterator[tuple[tuple[str, str, Arm], CheckId]]:
+    """Yield what each check asks, its preparation too, as judge, dataset and arm; several checks may ask the same."""
+    for each in subjects:
+        for judge in each.judges:
+            for arm in run.judge(judge).kind.asks_in_all(each.check.arms):
+                yield (judge, each.dataset, arm), each
+
+
+def _flips(run: Run, cells: Sequence[CheckId]) -> dict[str, Estimate]:
+    """Return by dataset the share of pairs on which the baseline's recorded repeats differ, where there are any."""
+    flips: dict[str, Estimate] = {}
+    for each in cells:
+        if each.dataset not in flips:
+            judge, pairs = run.judge(str(each.baseline)), run.about(each).at_most
+            repeats = [
+                chosen_responses(run.interviews.recorded_judgments(judge, each.dataset, pairs, arm, {}))
+                for arm in REPEATED
+            ]
+            if (share := movable_share(repeats, [pair.id for pair in pairs])) is not None:
+                flips[each.dataset] = share
+    return flips
+
+
+def _pooled(shares: Iterable[Estimate]) -> float | None:
+    """Return the share over the pairs of all datasets, as far from 0 and 1 as chances are known; None without any."""
+    known = list(shares)
+    n = sum(each.n for each in known)
+    return min(max(sum(each.value * each.n for each in known) / n, 0.01), 0.99) if n else None

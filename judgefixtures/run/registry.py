@@ -1,0 +1,127 @@
+"""Run registry: the judges, pairs, contrasts and checks of a configuration, each created on first use."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from judgefixtures.checks import Check, checks_of, swap_checks
+from judgefixtures.checks.base import CheckId
+from judgefixtures.client.model_client import REWORDED
+from judgefixtures.config import JudgeTable
+from judgefixtures.judges.judge import Judge, load_judge
+from judgefixtures.judges.mode import ImportedAnswers, mode_class
+from judgefixtures.models.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
+from judgefixtures.models.pairs import Pair
+from judgefixtures.prompts.templates import LAYOUTS
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+
+from .context import RunContext
+from .samples import Samples
+
+
+class RunRegistry:
+    """What a configuration names; everything has one object in a run."""
+
+    def __init__(self, desk: RunContext, samples: Samples, logs: ImportedAnswers) -> None:
+        self._config, self._options = desk.config, desk.options
+        self._samples, self._logs = samples, logs
+        self._judges: dict[str, Judge] = {}
+        self._others: dict[tuple[str, str, str | None], tuple[CheckId, ...]] = {}  # what -k is to tell apart
+
+    def judge(self, name: str) -> Judge:
+        """Return a configured judge, or one with a wording of it, made once.
+
+        Raises JudgeFixturesError with the names there are.
+        """
+        if REWORDED in name:
+            return next(each for each in self.judge(name.partition(REWORDED)[0]).rewordings if each.name == name)
+        if name not in self._judges:
+            self._config.check_judge_files(name)
+            judge = load_judge(self._config.judge_table(name).headed(self._config.heading("judges", name)), name)
+            judge.kind.learn_logs(self._logs)
+            self._judges[name] = judge
+        return self._judges[name]
+
+    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        self._config.check_dataset_files(dataset)
+        return self._samples.of(judge, dataset).shown
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        return (*self._config.cues, *OTHER_FAMILIES)
+
+    def contrasts(self, family: str) -> tuple[Contrast, ...]:
+        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        if family in OTHER_FAMILIES:
+            return other_contrasts(family, self._options.repeats, self._config.cues)
+        return contrasts(family, self._config.cues)
+
+    def _every_contrast(self) -> Iterator[Contrast]:
+        return (contrast for family in self.families for contrast in self.contrasts(family))
+
+    def check(self, name: str) -> Check:
+        """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
+        checks = {check.name: check for check in checks_of(self._every_contrast())}
+        if name not in checks:
+            raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, checks)}.")
+        return checks[name]
+
+    def fitted(self, check: Check, table: JudgeTable, pairs: Sequence[Pair]) -> Check:
+        """Return a check as a judge is asked it: of a cue with all repeats where its answers are drawn.
+
+        They tell how sure it is.
+        """
+        check = check.for_mode(mode_class(table), pairs)
+        return check.repeated(self._options.repeats) if table.draws else check
+
+    def selecting(self, subject: CheckId) -> str:
+        """Return the options that select a check and none of the others there are, for commands in messages."""
+        key = (subject.judge, subject.dataset, subject.baseline)
+        if key not in self._others:
+            checks = checks_of(self._every_contrast())
+            others = [CheckId(subject.judge, subject.dataset, check) for check in checks]
+            if subject.baseline is not None:
+                compared = swap_checks(self._every_contrast(), 0)
+                others += (CheckId(subject.judge, subject.dataset, check, subject.baseline) for check in compared)
+            self._others[key] = tuple(others)
+        return subject.options_among(self._others[key])
+
+    def swap_cells(
+        self, judge: str, families: Iterable[str] | None = None, datasets: Sequence[str] | None = None
+    ) -> int:
+        """Return how many contrasts on datasets a swap to a judge compares: the margin of each is planned for them.
+
+        A test may name families and datasets of its own; the others are those of the options and the configuration.
+        """
+        names = self._config.swap.families if families is None else families
+        known = judge if judge in self._config.judges else None  # code may have made it
+        named = datasets if datasets is not None else self._options.datasets or None
+        of_family = {name: self._config.datasets_of(name, known) if named is None else named for name in names}
+        table = None if known is None else self._config.judge_table(known)
+        grades = table is not None and mode_class(table).grades
+        of_pairs = table is None or LAYOUTS[table.mode].shows_both
+
+        def is_compared(contrast: Contrast) -> bool:
+            return not (grades and contrast.is_of_orders) and not (of_pairs and contrast.is_of_prompts)
+
+        cells = {name: [each for each in self.contrasts(name) if is_compared(each)] for name in names}
+        return sum(len(cells[name]) * len(contrasts) for name, contrasts in of_family.items())
+
+    def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return everything that results depend on beside what was asked and answered, by table and key.
+
+        Of these judges it is what their identity leaves out.
+        """
+        config = self._config
+        decisive = config.decisive
+        decisive[""]["pairs"] = self._options.pairs or config.pairs
+        if (detector := config.detector.judge) is not None:
+            # One that was not asked yet: whether it is known what its model takes depends on the process.
+            decisive["detector"]["identity"] = load_judge(config.judge_table(detector), detector).identity
+        for name in judges:
+            if REWORDED not in name:
+                table = config.judge_table(name)
+                others = {} if table.wordings is None else {"wordings": table.wordings}
+                decisive[f"judges.{name}"] = {"ties": table.counts_ties, **others}
+        return decisive

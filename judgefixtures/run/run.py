@@ -1,0 +1,242 @@
+"""Run: ask judges about pairs through their recordings and check them, without pytest.
+
+The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/python.md).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from judgefixtures.cassettes.calls import DeferredToBatchError
+from judgefixtures.checks import Answers, Check, CheckInput, SampleRequirement, SwapCheck
+from judgefixtures.checks.base import CheckId
+from judgefixtures.config import Config, build_config, load_config
+from judgefixtures.importers.imported_answers import Imports
+from judgefixtures.judges.judge import Judge
+from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.contrasts import Contrast
+from judgefixtures.models.findings import Finding
+from judgefixtures.models.pairs import Pair
+from judgefixtures.models.replies import Arm
+from judgefixtures.models.swap_rows import PlannedSwapPart
+from judgefixtures.providers import register_credentials
+
+from . import context
+from .answer_service import AnswerService
+from .batch_session import BatchSession
+from .check_runner import CheckRunner
+from .closest_pairs import ClosestPairSelector, PairScope
+from .compatibility import check_judge_fits_dataset
+from .context import DEFAULT_CONCURRENCY, CancelToken, Progress, RunContext, RunOptions, WaitingError
+from .control_runner import ControlRunner
+from .item_record import ItemRecord, JudgmentArchive, RecordingDays, RequestContext
+from .pair_selection import PairSelector
+from .registry import RunRegistry
+from .request_executor import RequestExecutor
+from .samples import Samples
+from .swap_looks import SwapLookProgress, SwapLookRunner
+
+__all__ = [
+    "DEFAULT_CONCURRENCY",
+    "REPEAT",
+    "CancelToken",
+    "ItemRecord",
+    "Progress",
+    "RecordingDays",
+    "RequestContext",
+    "Run",
+    "RunOptions",
+    "WaitingError",
+]
+
+REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
+
+
+class Run:
+    """Judges, datasets and recordings of one configuration, loaded when first needed.
+
+    >>> run = Run.from_config(None)
+    >>> len(run.contrasts("provenance"))
+    6
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        cassettes: Path = Path("cassettes"),
+        options: RunOptions | None = None,
+        progress: Progress = context.no_progress,
+        stop: Callable[[], CancelToken] | None = None,
+    ) -> None:
+        for table in config.judges.values():
+            register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
+        desk = self.desk = RunContext.of(config, cassettes, options or RunOptions())
+        self.config, self.options, self.library, self.notes = desk.config, desk.options, desk.library, desk.notes
+        pairs, baseline = self.options.pairs or config.pairs, self.options.baseline
+        self.samples = Samples(config, desk.library, pairs, desk.note, baseline)
+        self.imports = Imports(cassettes)
+        self.inventory = RunRegistry(desk, self.samples, self.imports)
+        self.posting = BatchSession(desk)
+        self._collector = RequestExecutor(desk, self.posting, progress, stop)
+        self.interviews = AnswerService(desk, self._collector, self.imports)
+        closest = ClosestPairSelector(config, desk.library, self.samples, desk.note)
+        self.narrowing = PairSelector(desk, self.inventory, closest, self.interviews)
+        archive, looks = JudgmentArchive(wanted=self.options.keep_judgments), SwapLookProgress()
+        self.vetting = ControlRunner(desk, self.inventory, self.interviews, archive)
+        reading = AnswerService(desk.as_replay, self._collector.reader(), self.imports)
+        self.procedure = CheckRunner(
+            desk, self.inventory, self.interviews, reading, self.vetting, self.narrowing, looks, archive
+        )
+        self._stopping = SwapLookRunner(desk, self.inventory, looks, self.narrowing.about, self.check)
+
+    @classmethod
+    def from_config(
+        cls, path: str | Path | None = "pyproject.toml", *, cassettes: str | Path | None = None, **options: Any
+    ) -> Self:
+        """Return the run of a configuration file: a pyproject.toml's table [tool.judgefixtures], or a file of its own.
+
+        `path` None is the built-in configuration alone. `cassettes` is the folder of recordings, by default the one
+        beside the file; further options are those of RunOptions. Raises JudgeFixturesError naming what is wrong.
+        """
+        options.setdefault("command", context.command_start(path, cassettes, options))
+        if path is None:
+            return cls(build_config({}), Path(cassettes or "cassettes"), RunOptions(**options))
+        file = Path(path).resolve()
+        options.setdefault("usual", file.parent / "cassettes")
+        return cls(load_config(file), Path(cassettes or file.parent / "cassettes"), RunOptions(**options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_error: object) -> None:
+        self.close(finished=error is None)
+
+    def close(self, *, finished: bool = True) -> None:
+        """Close the judges' connections and the event loop.
+
+        Where the run is `finished`, the next one with record mode "all" starts afresh; else it goes on with this one.
+        """
+        if finished:
+            self.library.finish()
+        self.posting.close(self._collector.runner)
+        self._collector.close()
+
+    # --- what there is ----------------------------------------------------------------------------------------
+
+    def judge(self, name: str) -> Judge:
+        """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
+        return self.inventory.judge(name)
+
+    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it.
+
+        Of a dataset with `closest` they are the first ones of the pool; checks of cues are about the closest in place
+        of them.
+        """
+        return self.inventory.pairs(judge, dataset)
+
+    def about(self, subject: CheckId) -> PairScope:
+        """Return which pairs a check is about, as far as that is known before anybody is asked."""
+        return self.narrowing.about(subject)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        return self.inventory.families
+
+    def selecting(self, subject: CheckId) -> str:
+        """Return the options that select a check and none of the others there are, for commands in messages."""
+        return self.inventory.selecting(subject)
+
+    def contrasts(self, family: str) -> tuple[Contrast, ...]:
+        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        return self.inventory.contrasts(family)
+
+    # --- gates ------------------------------------------------------------------------------------------------
+
+    def gate(
+        self,
+        name: str,
+        *,
+        judge: str | Judge,
+        dataset: str,
+        baseline: str | Judge | None = None,
+        pairs: Sequence[Pair] | None = None,
+    ) -> Finding:
+        """Return what one check finds about a judge on a dataset: the same as pytest's item of that name.
+
+        `judge` is a name of the configuration or a judge made by `load_judge`; so is `baseline`, with which the check
+        is a comparison. `pairs` are those of the dataset unless they are given. Raises JudgeFixturesError for a name
+        that there is not, and WaitingError where answers are to come from a batch; what cannot be measured is a
+        finding with the status ERROR.
+        """
+        who = self.judge(judge) if isinstance(judge, str) else judge
+        about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
+        check = self.inventory.fitted(self.inventory.check(name), who.table, about)
+        other = self.judge(baseline) if isinstance(baseline, str) else baseline
+        if other is not None:
+            check = SwapCheck(check.contrast, self.inventory.swap_cells(who.name))
+        return self.check(check, CheckInput(who, dataset, about, self.config, other))
+
+    def check(
+        self,
+        check: Check,
+        case: CheckInput,
+        ledger: ItemRecord | None = None,
+        beside: Iterable[CheckId] = (),
+        item: CheckId | None = None,
+    ) -> Finding:
+        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
+
+        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
+        is what commands in messages select in place of the case: a user's fixtures may have made its judges.
+        """
+        return self.procedure.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
+
+    def until_decided(
+        self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart] = ()
+    ) -> Finding | None:
+        """Ask about a swap a look at a time, and stop as soon as it is decided, or the looks end.
+
+        `subject` is one of its parts, the others are those in `beside` of the same two judges. From then on its checks
+        are about the first pairs that this look has. `required` is everything that swaps compare: what is no part of
+        this run decides nothing. Returns what ended the recording, if anything.
+        """
+        return self._stopping.ask_until_decided(subject, beside, ledger, required)
+
+    def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
+        """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
+        return self.vetting.control(judge, pairs, asking)
+
+    def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least."""
+        return self.vetting.trial(judge, dataset)[1]
+
+    def control_need(self, judge: str, dataset: str) -> SampleRequirement | None:
+        """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
+        return self.vetting.need(judge, dataset)
+
+    # --- answers ----------------------------------------------------------------------------------------------
+
+    def answers(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], ledger: ItemRecord | None = None
+    ) -> Answers:
+        """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
+
+        One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
+        JudgeFixturesError for pairs that its template cannot show, FatalJudgeError and BudgetError for what ends a
+        recording, WaitingError where answers come in batches.
+        """
+        check_judge_fits_dataset(judge.name, judge.table, judge.template, dataset, pairs)
+        asking = RequestContext(dataset, "answers", "", ItemRecord() if ledger is None else ledger)
+        try:
+            return self.interviews.answers(judge, tuple(pairs), arms, asking)
+        except DeferredToBatchError:
+            raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
+
+    # --- batches ----------------------------------------------------------------------------------------------
+
+    def send_batches(self) -> list[str]:
+        """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
+        return self.posting.send(self._collector.runner)

@@ -1,0 +1,130 @@
+"""Human labels of an example: pass or fail, from one label or from several people.
+
+A value without a mapping is an error; null is unlabelled. Labels are never sent to a judge.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from judgefixtures.models.grade_words import FAILING, PASSING
+from judgefixtures.models.pairs import LABELS, Label
+from judgefixtures.util.errors import accepted_values
+
+from .label_files import PersonLabel, join_labels, rater_key
+from .row_readers import MISSING, DataRow, cell_value, lookup
+from .source import Source
+
+# What the words mean without `label_values`, in any case; numbers and booleans are read by their JSON.
+USUAL: Mapping[str, Label] = dict.fromkeys(PASSING, LABELS[0]) | dict.fromkeys(FAILING, LABELS[1])
+
+WHOLE = {"1.0": "1", "0.0": "0"}  # as text has what `spelled` makes of numbers
+
+
+def row_labels(
+    row: DataRow, source: Source, beside: Mapping[str, PersonLabel] = MappingProxyType({})
+) -> tuple[Label | None, dict[str, Label]]:
+    """Return an example's label, and those of several people by who they are.
+
+    The label is the one that the row states, else the majority of the people. Where they are as many on both sides, a
+    stated label is how somebody settled it, and without one there is none. Raises JudgeFixturesError for a value that
+    is not a label, and for a label that the majority contradicts.
+    """
+    columns = source.columns or {}
+    column = columns.get("label", "label")
+    # A column that is one person's says what they said, and not what is settled.
+    stated = None if column in source.raters else _label(lookup(row.fields, column), column, row, source)
+    labels = join_labels(_people(row, source), beside, row)
+    counts = Counter(labels.values())
+    passes, fails = (counts[label] for label in LABELS)
+    if passes == fails:
+        return stated, labels
+    majority = LABELS[0] if passes > fails else LABELS[1]
+    if stated not in (None, majority):
+        label_list = ", ".join(f"{who}: {label}" for who, label in labels.items())
+        raise row.mistake(
+            f"{column!r} says {stated}, and most labels say {majority} ({label_list}): correct one of them, or take "
+            f"the label out: it is then what most of them say. Is {column!r} one person's? Then it is one of the "
+            f'labels: columns = {{labels = ["{column}"]}} in {source.table}.'
+        )
+    return majority, labels
+
+
+class RaterNames:
+    """Who labelled in the rows so far, by what their names are compared by: the name as it was, and in which row."""
+
+    def __init__(self) -> None:
+        """Nobody labelled yet."""
+        self._known: dict[str, tuple[str, DataRow]] = {}
+
+    def check(self, names: Iterable[str], row: DataRow) -> None:
+        """Raise JudgeFixturesError naming the row for a person without a name, and for one whose name has two forms."""
+        for name in names:
+            if not name.strip():
+                raise row.mistake("a label is of a person whose name is empty: give the name, or take the label out.")
+            known, first = self._known.setdefault(rater_key(name), (name, row))
+            if known != name:
+                where = "the row" if first is row else first.place
+                raise row.mistake(
+                    f"a label is of {name!r}, and one in {where} of {known!r}: names that differ in capital letters "
+                    "alone are one person's. Write the name alike everywhere, or give one of the two another."
+                )
+
+
+def label_key(value: Any) -> str | None:
+    """Return how a label's value is looked up, and written in `label_values`; None for a list or an object.
+
+    1.0 is how a column of whole numbers reads in which one is missing.
+
+    >>> [label_key(value) for value in (True, 1.0, "Good", ["pass"])]
+    ['true', '1', 'Good', None]
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | None:
+    """Return the label that a value is, None for no value; raises JudgeFixturesError for any other."""
+    if value is MISSING or value is None:
+        return None
+    word, known = label_key(value), source.label_values
+    usual = (word or "").strip().casefold()
+    label = None if word is None else USUAL.get(WHOLE.get(usual, usual)) if known is None else known.get(word)
+    if label is not None:
+        return label
+    if known is None:
+        raise row.mistake(
+            f"{column!r} is {value!r}, which is not one of the usual words for pass or fail "
+            f'({", ".join(USUAL)}): say what it means with `label_values = {{pass = ["..."], fail = ["..."]}}` in '
+            f"{source.table}, or leave it empty where nobody labelled the row."
+        )
+    raise row.mistake(f"{column!r} is {value!r}, which label_values does not map: {accepted_values(str(word), known)}.")
+
+
+def _people(row: DataRow, source: Source) -> dict[str, Label]:
+    """Return the labels of several people by who they are; of a list by their place in it."""
+    if source.raters:
+        values: Any = {column: lookup(row.fields, column) for column in source.raters}
+        return _named(values, {column: column for column in source.raters}, row, source)
+    column = (source.columns or {}).get("labels", "labels")
+    values = lookup(row.fields, column, None)
+    if values is None:
+        return {}
+    values = cell_value(values, row.where) if isinstance(values, str) else values
+    if isinstance(values, list):
+        values = {str(place): value for place, value in enumerate(values, 1)}
+    if not isinstance(values, Mapping):
+        raise row.mistake(
+            f'{column!r} must be an object with a label for each person, as {{"anna": "pass"}}, or a list of '
+            f"labels (in CSV and TSV as JSON text); got {values!r}."
+        )
+    return _named(values, {str(who): f"{column}.{who}" for who in values}, row, source)
+
+
+def _named(values: Mapping[str, Any], columns: Mapping[str, str], row: DataRow, source: Source) -> dict[str, Label]:
+    labels = {str(who): _label(value, columns[str(who)], row, source) for who, value in values.items()}
+    return {who: label for who, label in labels.items() if label is not None}

@@ -1,0 +1,183 @@
+"""Label files beside a dataset, as the labeling page writes them: STEM.labels.NAME.jsonl per person.
+
+A line is a person's label of an example with its text. The last line of an id counts.
+"""
+
+import contextlib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.models.pairs import LABELS, Example, Label, digests_of, id_key, id_text
+from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.paths import read_bytes
+from judgefixtures.util.shell import quoted
+
+from .row_readers import DataRow, json_lines
+from .source import Source
+
+BESIDE = "beside"  # what `labels_from` says
+RATER = re.compile(r"[^\W_][\w.-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLabel:
+    """What somebody said of an example: None for one that was skipped; `digest` is that of the text they were shown."""
+
+    id: str
+    digest: str
+    label: Label | None
+    comment: str = ""
+    where: str = ""  # file and line, for messages
+    on: str = ""
+
+
+def labels_path(path: Path, rater: str) -> Path:
+    """Return where a person's labels of a dataset's file or folder lie; raises JudgeFixturesError for no name of one.
+
+    >>> labels_path(Path("data/answers.jsonl"), "anna").as_posix()
+    'data/answers.labels.anna.jsonl'
+    """
+    return path.with_name(f"{_beginning(path)}{check_rater_name(rater)}.jsonl")
+
+
+def check_rater_name(name: str) -> str:
+    """Return a person's name as files have it; raises JudgeFixturesError for one that could not be a part of theirs."""
+    name = unicodedata.normalize("NFC", name)
+    if not RATER.fullmatch(name):
+        raise JudgeFixturesError(
+            f"{name[:60]!r} cannot name whose labels these are: use at most 40 letters, digits, dots, underscores and "
+            "hyphens, and begin with a letter or a digit."
+        )
+    return name
+
+
+def rater_key(name: str) -> str:
+    """Return what a person's name is compared by: names that differ in capital letters alone are one person's.
+
+    >>> rater_key("Anna") == rater_key("anna")
+    True
+    """
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def find_labels_files(path: Path) -> dict[str, Path]:
+    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file."""
+    files: dict[str, Path] = {}
+    for file in sorted(each for each in path.parent.glob("*.jsonl") if each.name.startswith(_beginning(path))):
+        try:
+            rater = check_rater_name(_rater_of(file, path))
+        except JudgeFixturesError as error:
+            raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
+        for name, other in files.items():
+            if rater_key(name) == rater_key(rater):
+                raise JudgeFixturesError(
+                    f"{file}: the labels of {rater} lie in {other.name}, too: a person has one file. Join the two, the "
+                    "newer lines last, or give one of them another name."
+                )
+        files[rater] = file
+    return files
+
+
+def read_labels(file: Path, source: Source) -> tuple[PersonLabel, ...]:
+    """Return all lines of a file of labels; raises JudgeFixturesError naming file and line."""
+    try:
+        with contextlib.closing(json_lines(file, source)) as rows:
+            return tuple(map(_given, rows))
+    except JudgeFixturesError as error:
+        if file.is_file() and not read_bytes(file).endswith(b"\n"):
+            rater = _rater_of(file, source.file)
+            raise JudgeFixturesError(
+                f"{error} The file does not end with a line end: its last line may have been cut off by a kill. "
+                f"{label_command(source, rater)} mends it."
+            ) from None
+        raise
+
+
+def label_command(source: Source, rater: str) -> str:
+    """Return the command that shows a person the examples of a dataset."""
+    what = source.name if source.heading or source.path is None else str(source.path)
+    return f"judgefixtures label {quoted(what)} --by {quoted(rater)}"
+
+
+class LabelFiles:
+    """The labels beside a dataset, to be had example by example; afterwards `check_used` says which were of none."""
+
+    def __init__(self, source: Source) -> None:
+        """Read all files of labels; raises JudgeFixturesError where there is none, or naming file and line."""
+        assert source.path is not None
+        self._source = source
+        self._by_rater: dict[str, dict[str, PersonLabel]] = {}
+        for rater, file in find_labels_files(source.path).items():
+            self._by_rater[rater] = {id_key(given.id): given for given in read_labels(file, source)}
+        if not self._by_rater:
+            raise source.mistake(
+                f'labels_from = "{BESIDE}", but no file {labels_path(source.path, "NAME").name} lies beside '
+                f"{source.path}. One is made with {label_command(source, 'NAME')}"
+            )
+
+    def of(self, example: Example) -> dict[str, PersonLabel]:
+        """Return what people said of an example, by who they are, without who skipped it.
+
+        Raises JudgeFixturesError naming file and line where somebody labelled another text of it.
+        """
+        labels: dict[str, PersonLabel] = {}
+        for rater, given in ((rater, lines.get(id_key(example.id))) for rater, lines in self._by_rater.items()):
+            if given is None or given.label is None:
+                continue
+            if given.digest not in digests_of(example):
+                raise JudgeFixturesError(
+                    f"{given.where}: {rater} labelled example {example.id!r} when its question or its response was "
+                    f"another text. {label_command(self._source, rater)} shows it again; or take the line out."
+                )
+            labels[rater] = given
+        return labels
+
+    def check_used(self, names: Iterable[str]) -> None:
+        """Raise JudgeFixturesError for a label of an example that is none of those whose ids are given."""
+        known = frozenset(map(id_key, names))
+        for lines in self._by_rater.values():
+            for given in lines.values():
+                if id_key(given.id) not in known:
+                    raise JudgeFixturesError(
+                        f"{given.where}: no example of {self._source.path} has the id {given.id!r}: take the line "
+                        "out, or bring the example back."
+                    )
+
+
+def join_labels(labels: Mapping[str, Label], beside: Mapping[str, PersonLabel], row: DataRow) -> dict[str, Label]:
+    """Return the labels of a row's own columns and those beside it; JudgeFixturesError for a person who has both."""
+    own = {rater_key(rater): rater for rater in labels}
+    for rater, given in beside.items():
+        if rater_key(rater) in own:
+            raise row.mistake(
+                f"a column says what {own[rater_key(rater)]} makes of it, and {given.where} does, too: a person has "
+                "one label. Take one of the two out."
+            )
+    return {**labels, **{rater: given.label for rater, given in beside.items() if given.label is not None}}
+
+
+def _beginning(path: Path) -> str:
+    return f"{path.name if path.is_dir() else path.stem}.labels."
+
+
+def _rater_of(file: Path, path: Path) -> str:
+    return file.name[len(_beginning(path)) : -len(".jsonl")]
+
+
+def _given(row: DataRow) -> PersonLabel:
+    fields = {**row.fields, "id": id_text(row.fields.get("id"))}
+    for name in ("id", "digest", "comment", "on"):
+        if not isinstance(value := fields.get(name, "" if name in ("comment", "on") else None), str):
+            raise row.mistake(f"{name!r} must be a text, got {value!r}: {_ACCEPTED}")
+    label: Any = fields.get("label", "")
+    if label is not None and label not in LABELS:
+        raise row.mistake(f'\'label\' must be "pass", "fail" or (skipped) null, got {label!r}: {_ACCEPTED}')
+    where = row.where.partition(": ")[2]
+    return PersonLabel(fields["id"], fields["digest"], label, fields.get("comment", ""), where, fields.get("on", ""))
+
+
+_ACCEPTED = "a line has id, digest, label, comment and on, as the labelling page writes it. Take the line out."

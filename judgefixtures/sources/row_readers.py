@@ -1,0 +1,511 @@
+"""Row readers of files and hub datasets, each row with a name for messages.
+
+JSON and JSON lines are read here, so that messages can name the line and rows may differ in shape. CSV, TSV and Parquet
+have files of their own. The `datasets` library, imported on first use, reads the hub and its own files.
+"""
+
+import contextlib
+import gc
+import glob
+import json
+import re
+import sys
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judgefixtures.util.errors import JudgeFixturesError, accepted_values
+from judgefixtures.util.paths import open_regular
+from judgefixtures.util.texts import parse_json, quote_names
+
+from .csv_files import table_rows
+from .encodings import LARGEST_CELL, LARGEST_TEXT, numbered_lines, read_text_file
+from .parquet import datasets_features, parquet_rows
+from .size_limits import check_json
+from .source import Source
+
+JSON_FORMATS = {".jsonl": "json", ".json": "json"}
+TABLE_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+FORMATS = {**JSON_FORMATS, **TABLE_FORMATS}
+SAVED = ("state.json", "dataset_dict.json")  # what save_to_disk leaves of a Dataset and of a DatasetDict
+MOST_NESTED = 100  # lists and objects in one another: logs of agents have some twenty
+HUB_TIMEOUT = 30.0  # seconds for the question whether the hub is there and has the dataset
+
+
+class DataRow(NamedTuple):
+    """A row of a dataset: its fields, its file and place for messages, and its place alone ("line 3")."""
+
+    fields: Mapping[str, Any]
+    where: str
+    place: str
+    textual: bool = False  # of a format without types, or with labels: a number may be text
+
+    def mistake(self, message: str) -> JudgeFixturesError:
+        """Return the error of something that is wrong with the row."""
+        return JudgeFixturesError(f"{self.where}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """Rows to be read once, the columns where the format has some, and the commit that a hub's rows are of."""
+
+    rows: Iterable[DataRow]
+    columns: tuple[str, ...] | None = None
+    revision: str | None = None
+
+    def close(self) -> None:
+        """Close the file that they are read from, if it is open."""
+        if isinstance(self.rows, Generator):
+            self.rows.close()
+
+
+def json_lines(path: Path, source: Source) -> Generator[DataRow, None, None]:
+    """Yield the rows of a JSON-lines file, which is open until the last one, or until the iterator is closed.
+
+    Raises JudgeFixturesError naming the line.
+    """
+    check_readable(path, source)
+    named = f"dataset {source.name!r}: {path}"
+    with contextlib.closing(numbered_lines(path, named)) as lines:
+        for number, line in lines:
+            if line.strip():
+                where = f"{named}:{number}"
+                yield DataRow(_object(line, where), where, f"line {number}")
+
+
+def local_rows(source: Source, *, typed: bool = False, split: str | None = None) -> SourceRows:
+    """Return the rows of a file, of a folder of files, or of a folder that save_to_disk wrote.
+
+    `split` is taken where there are several and the table names none. With `typed` JSON is read by `datasets`,
+    too, as it is for a copy of a dataset on the hub: then every row has the same columns. Raises
+    JudgeFixturesError for what is not there or cannot be read.
+    """
+    path = source.file
+    files = [path] if not path.is_dir() else _files(path, source, split)
+    if source.rows is not None and (typed or not all(file.suffix.lower() == ".json" for file in files or (path,))):
+        raise source.mistake(f"rows = {source.rows!r} is a key of .json files, which {path} is not: remove it.")
+    if source.split is not None and not typed and path.is_file():
+        raise source.mistake(
+            f"split = {source.split!r} is a key of folders and of the hub, but {path} is one file: remove it."
+        )
+    if not files:
+        return _saved(path, source, split)
+    parts = [_file_rows(file, source, typed=typed) for file in files]
+    columns = parts[0].columns
+    for file, part in zip(files, parts, strict=True):
+        if part.columns != columns:
+            raise source.mistake(
+                f"{file} has the columns {quote_names(part.columns)}, but {files[0]} has "
+                f"{quote_names(columns)}. The files of one folder must have the same ones."
+            )
+    return SourceRows(_in_turn(parts), columns)
+
+
+def _in_turn(parts: Iterable[SourceRows]) -> Generator[DataRow, None, None]:
+    for part in parts:
+        yield from part.rows
+
+
+def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: str | None = None) -> SourceRows:
+    """Return the rows of a dataset on the hub, of the commit that it is at now or is pinned to.
+
+    `HF_HUB_OFFLINE` is honoured: then only the cache of `datasets` is looked at. Raises JudgeFixturesError with
+    the two ways to get the data where it cannot be reached.
+    """
+    library = _library(source)
+    revision = source.revision if is_offline() else _commit(source, hub)
+    wanted = source.split or split
+    try:
+        loaded = library.load_dataset(hub, source.config, data_dir=data_dir, split=wanted, revision=revision)
+    except Exception as error:
+        raise _hub_error(source, hub, error) from None
+    loaded, wanted = _one_split(loaded, wanted, f"dataset {source.name!r}: {hub}", source)
+    commit = _commit_of(loaded) or revision
+    if source.revision and commit and re.fullmatch("[0-9a-f]{40}", source.revision) and commit != source.revision:
+        raise source.mistake(
+            f"revision {source.revision} of {hub} is wanted, but the cache of this machine "
+            f"holds {commit}. Load it once with network, without HF_HUB_OFFLINE."
+        )
+    return _table(loaded, f"dataset {source.name!r}: {hub}" + (f" ({wanted})" if wanted else ""), revision=commit)
+
+
+def json_value(path: Path, source: Source) -> Any:
+    """Return what a JSON file holds; raises JudgeFixturesError naming the file."""
+    check_readable(path, source)
+    try:
+        text = read_text_file(path, named := f"dataset {source.name!r}: {path}")
+        check_json(text, named, "file", LARGEST_TEXT)
+        return _loads(text)
+    except (ValueError, RecursionError) as error:
+        hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
+        raise source.mistake(f"{path}: {_fault(error)}.{hint}") from None
+
+
+def json_rows(path: Path, source: Source) -> list[DataRow]:
+    """Return the rows of a JSON file: a list of objects, or the one list that an object holds, or that `rows` names."""
+    return rows_within(json_value(path, source), path, source)
+
+
+def rows_within(value: Any, path: Path, source: Source) -> list[DataRow]:
+    """Return the rows of what a JSON file holds."""
+    if source.rows is not None:
+        rows = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
+        if rows is MISSING:
+            raise source.mistake(f"{path}: rows = {source.rows!r} names nothing in it; {_inside(value)}.")
+        value = rows
+    elif isinstance(value, dict):
+        lists = [key for key, held in value.items() if isinstance(held, list)]
+        if len(lists) != 1:
+            raise source.mistake(
+                f"{path}: an object, not a list of rows; {_inside(value)}. Name the list "
+                f'with `rows = "{(lists or ["..."])[0]}"` in {source.table}.'
+            )
+        value = value[lists[0]]
+    if not isinstance(value, list):
+        raise source.mistake(f"{path}: a JSON {type(value).__name__} where a list of objects is wanted.")
+    return numbered_rows(value, f"dataset {source.name!r}: {path}")
+
+
+def numbered_rows(values: Sequence[Any], where: str, *, textual: bool = False) -> list[DataRow]:
+    """Return objects as rows that are numbered from 1; raises JudgeFixturesError for another value."""
+    for number, value in enumerate(values, 1):
+        if not isinstance(value, dict):
+            raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
+    return [DataRow(each, f"{where}: row {n}", f"row {n}", textual) for n, each in enumerate(values, 1)]
+
+
+MISSING = object()
+OBJECTS = (dict, Mapping)  # a dict is told at once, and most are: of a large log millions
+
+
+def lookup(value: Any, path: str, default: Any = MISSING) -> Any:
+    """Return what a dotted path names in nested objects and lists, or the default; a key with dots in it comes first.
+
+    >>> lookup({"vars": {"q": "Why?"}, "outputs": ["So.", "No."]}, "outputs.1")
+    'No.'
+    """
+    if isinstance(value, OBJECTS):
+        if path in value:
+            return value[path]
+        if "." not in path:
+            return default
+    for step in path.split("."):
+        if isinstance(value, OBJECTS) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return default
+    return value
+
+
+def _file_rows(file: Path, source: Source, *, typed: bool) -> SourceRows:
+    suffix = file.suffix.lower()
+    if suffix in JSON_FORMATS and not typed:
+        return SourceRows(json_lines(file, source) if suffix == ".jsonl" else json_rows(file, source))
+    if suffix not in FORMATS and not typed and not source.origin:
+        return SourceRows(json_lines(file, source))  # whatever its name: JSON lines is the format of pair files
+    check_readable(file, source)
+    if suffix not in FORMATS:
+        raise source.mistake(f"{file}: {accepted_values(suffix or file.name, FORMATS)}.")
+    return _tabular(file, source)
+
+
+def _tabular(file: Path, source: Source) -> SourceRows:
+    """Return the rows of a table, held in memory."""
+    where, suffix = f"dataset {source.name!r}: {file}", file.suffix.lower()
+    if TABLE_FORMATS.get(suffix) == "csv":
+        # As text, all of it: an id of 007, an answer of NA or a question of 1 would be changed by a guess of types.
+        return _in_memory([fields for _, fields in table_rows(file, where)], where, textual=True)
+    if suffix == ".parquet" and not datasets_features(file):
+        return _in_memory(parquet_rows(file, where, as_json=False), where)
+    return _of_library(file, source, where)
+
+
+def _in_memory(values: Sequence[Any], where: str, *, textual: bool = False) -> SourceRows:
+    return SourceRows(numbered_rows(values, where, textual=textual), tuple(values[0]) if values else None)
+
+
+def _of_library(file: Path, source: Source, where: str) -> SourceRows:
+    """Return the rows that `datasets` reads from a file: nothing stays in its cache."""
+    if file.suffix.lower() == ".parquet":
+        parquet_rows(file, where)  # which tells what is too large
+    else:  # a packed file, too, would be read
+        deque(numbered_lines(file, where, most=LARGEST_TEXT), maxlen=0)
+    library = _library(source)
+    problem = ""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache, _quiet(library):
+        try:
+            loaded = library.load_dataset(
+                FORMATS[file.suffix.lower()], data_files=glob.escape(str(file)), split="train", cache_dir=cache
+            )
+            values, columns, textual = list(_values(loaded)), tuple(loaded.column_names), bool(_labels(loaded))
+        except Exception as error:
+            if "corresponds to no data" in str(error):  # a head and no row
+                return SourceRows(())
+            problem = _gist_of(error)
+            del error  # and with it the file, which `datasets` 4 leaves open, here, where that is not shown
+            gc.collect()
+    if problem:
+        raise JudgeFixturesError(
+            f"{where} cannot be read: {problem}. Correct it, or give another format ({', '.join(FORMATS)})."
+        )
+    return SourceRows(numbered_rows(values, where, textual=textual), columns)
+
+
+def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
+    """Return the files of a folder that hold rows: those of the split where one is named; none in a saved dataset."""
+    if any((folder / name).exists() for name in SAVED):
+        return []
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in FORMATS and not path.is_dir()]
+    files = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    name = source.split or split
+    wanted = [path for path in files if name and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", path.stem)]
+    if source.split is None:
+        wanted = wanted or files
+    kinds = sorted({path.suffix.lower() for path in wanted})
+    if len(kinds) == 1:
+        return wanted
+    names = quote_names(str(path.relative_to(folder)) for path in files[:10])
+    problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
+    if files and not wanted:
+        problem = f"has no file with the split {source.split!r} in its name"
+    raise source.mistake(
+        f"the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
+        f"wrote, one of files of one kind ({', '.join(FORMATS)}), or a file."
+    )
+
+
+def _saved(folder: Path, source: Source, default: str | None) -> SourceRows:
+    library = _library(source)
+    where = f"dataset {source.name!r}: {folder}"
+    try:
+        with _quiet(library):
+            loaded = library.load_from_disk(str(folder))
+    except Exception as error:
+        empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
+        raise JudgeFixturesError(
+            f"{where} cannot be read: {_gist_of(error)}.{empty} Save it again, or give another format "
+            f"({', '.join(FORMATS)})."
+        ) from None
+    several = isinstance(loaded, Mapping) and default in loaded
+    loaded, split = _one_split(loaded, source.split or (default if several else None), where, source)
+    return _table(loaded, where + (f" ({split})" if split else ""))
+
+
+def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> tuple[Any, str | None]:
+    """Return the split that is wanted, or the only one, with its name."""
+    if not isinstance(loaded, Mapping):
+        return loaded, wanted
+    name = wanted or (next(iter(loaded)) if len(loaded) == 1 else None)
+    if name not in loaded:
+        problem = f"has no split {name!r}" if name else "has several splits"
+        known = accepted_values(name or "", loaded)
+        raise JudgeFixturesError(f"{where} {problem}: {known}. Name one with `split` in {source.table}.")
+    return loaded[name], name
+
+
+def _table(loaded: Any, where: str, revision: str | None = None) -> SourceRows:
+    textual = bool(_labels(loaded))
+    values = enumerate(_values(loaded), 1)
+    rows = (DataRow(row, f"{where}: row {number}", f"row {number}", textual) for number, row in values)
+    return SourceRows(rows, tuple(loaded.column_names), revision)
+
+
+def _values(loaded: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a dataset, labels by their names, without what is not text: images and sounds."""
+    labels = _labels(loaded)
+    # What is decoded by a library of its own, and is not text; a column of JSON is no more than of mixed types.
+    decoded = {name: type(kind).__name__ for name, kind in loaded.features.items() if hasattr(kind, "decode")}
+    unread = [name for name, kind in decoded.items() if kind != "Json"]
+    for row in loaded.remove_columns(unread):
+        for column, names in labels.items():
+            number = row[column]
+            row[column] = None if number is None or number < 0 else names[number]
+        yield row
+
+
+def _labels(loaded: Any) -> dict[str, list[str]]:
+    """Return the names of the labels in each column of labels (ClassLabel), which holds their numbers."""
+    return {column: feature.names for column, feature in loaded.features.items() if hasattr(feature, "int2str")}
+
+
+def _library(source: Source) -> Any:
+    try:
+        import datasets
+    except Exception as error:  # a broken pyarrow or torch raises anything
+        raise source.mistake(
+            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON, JSON lines, CSV and "
+            "Parquet are read without it. Install it (pip install datasets), or give such a file by `path`."
+        ) from None
+    return datasets
+
+
+@contextlib.contextmanager
+def _quiet(library: Any) -> Iterator[None]:
+    """Show no progress bar for a file that lies here: it would stand in the middle of pytest's own lines.
+
+    And no warning of a file left open, as `datasets` 4 leaves some: where warnings are errors it would fail a test.
+    """
+    were_shown = not library.are_progress_bars_disabled()
+    library.disable_progress_bars()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            yield
+    finally:
+        if were_shown:
+            library.enable_progress_bars()
+
+
+def is_offline() -> bool:
+    """Tell whether HF_HUB_OFFLINE forbids to look for datasets elsewhere than in this machine's cache."""
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def _commit(source: Source, hub: str) -> str | None:
+    """Return the commit that a revision is now. One short question: load_dataset retries for half a minute."""
+    from huggingface_hub import HfApi
+
+    try:
+        return HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
+    except Exception as error:
+        raise _hub_error(source, hub, error) from None
+
+
+def _commit_of(loaded: Any) -> str | None:
+    """Return the commit that a loaded dataset's files are of, where their addresses say."""
+    matches = (re.search("@([0-9a-f]{40})/", str(address)) for address in loaded.info.download_checksums or ())
+    return next((match[1] for match in matches if match), None)
+
+
+def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
+    """Return what happened on the way to a dataset on the hub, and what can be done."""
+    kinds, text = {kind.__name__ for kind in type(error).__mro__}, str(error)
+    problem = f"cannot be loaded: {_gist_of(error)}"
+    remedy = unreachable_dataset_advice(source)
+    if "scripts are no longer supported" in text or "DefunctDatasetError" in kinds:
+        problem = "is a loading script, which `datasets` no longer runs"
+        remedy = 'For ELI5 use `source = "eli5"`: it reads Pavithree/eli5. ' if "eli5" in hub.lower() else ""
+        remedy += "Give a local copy of the data with `path`."
+    elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in text:
+        problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
+    elif "GatedRepoError" in kinds or "is a gated dataset" in text:
+        problem = "is gated"
+        remedy = f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"
+    elif "RevisionNotFoundError" in kinds or text.startswith("Revision "):
+        problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."
+    elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
+        problem, remedy = "is not on the hub, or is private", f"Correct `source` (or set HF_TOKEN); {remedy}"
+    elif kinds & {"HTTPError", "ConnectionError", "TimeoutError", "OSError"}:
+        problem = f"cannot be reached ({_gist_of(error)}): no network?"
+        problem += " If the cache of this machine has it, set HF_HUB_OFFLINE=1"
+    elif "split" in text.lower() or "config" in text.lower():
+        remedy = f"Correct `split` or `config` in {source.table}."
+    if source.origin == "eli5":
+        remedy += " (It is a copy: the original `eli5` is a loading script, which `datasets` no longer runs.)"
+    return source.mistake(f"{hub} {problem}. {remedy}")
+
+
+def unreachable_dataset_advice(source: Source) -> str:
+    """Return the two ways to get the pairs of a dataset that cannot be reached."""
+    return (
+        "Either record once where there is network (--judge-record missing): the sample is then frozen beside the "
+        "recordings, and nothing is fetched again. Or give a local copy with the same columns: "
+        f'`path = "..."` in {source.table}.'
+    )
+
+
+def _gist_of(error: Exception) -> str:
+    """Return an error's kind and the first line of what it says; of the one behind it, if that says more."""
+    if type(error).__name__ == "DatasetGenerationError" and isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
+
+
+def check_readable(path: Path, source: Source) -> None:
+    """Raise JudgeFixturesError for a path that leads to no file, or to one that no data can be read from."""
+    try:
+        open_regular(path).close()
+    except FileNotFoundError:
+        raise source.mistake(f"{path} does not exist. Paths are relative to the configuration file.") from None
+    except OSError as error:
+        raise source.mistake(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def cell_value(text: str, where: str = "") -> Any:
+    """Return what the text of a cell holds as JSON, the text itself where it holds none.
+
+    Raises JudgeFixturesError, with the place of the cell or its beginning, for more values than a row may hold.
+    """
+    check_json(text, where or f"a cell that begins with {text[:40]!r}", "row", LARGEST_CELL)
+    return parse_json(text, text)
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    check_json(line, where, "row", LARGEST_CELL)
+    try:
+        row = _loads(line)
+    except (ValueError, RecursionError) as error:
+        raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line holds one JSON object.") from None
+    if not isinstance(row, dict):
+        raise JudgeFixturesError(f"{where}: a JSON {type(row).__name__} where an object is wanted.")
+    return row
+
+
+class _AmbiguousError(ValueError):
+    """One object says two things by one key: JSON leaves open which counts, and a parser takes the last."""
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raises _AmbiguousError where a key stands in it twice, with different values."""
+    # One key for all objects: a hundred thousand lines would hold as many copies of each.
+    fields = {sys.intern(key): value for key, value in pairs}
+    if len(fields) < len(pairs):
+        for key, value in pairs:
+            if value != fields[key]:
+                raise _AmbiguousError(f"the key {key!r} stands twice in one object, with different values")
+    return fields
+
+
+class _NestedError(ValueError):
+    """A value lies in more lists and objects than anybody writes, and whatever goes down into it may not come back."""
+
+
+def _loads(text: str) -> Any:
+    """Return what a text says as JSON; raises ValueError, or RecursionError, for what cannot be read."""
+    value = _as_json(text)
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
+        raise _NestedError(f"a value is nested in more than {MOST_NESTED} lists and objects")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return f"a value is nested in more than {MOST_NESTED} lists and objects"
+    return str(error) if isinstance(error, _AmbiguousError | _NestedError) else f"not JSON: {error}"
+
+
+_as_json = json.JSONDecoder(object_pairs_hook=_unambiguous).decode
+
+
+def _inside(value: Any) -> str:
+    """Say what a JSON value is made of."""
+    return f"it has {quote_names(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"

@@ -1,0 +1,119 @@
+"""Estimates with intervals, the statuses of gates, and their formatting.
+
+This module never imports scipy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Status(StrEnum):
+    """What a gate says. INCONCLUSIVE is never a FAIL and never a PASS: the pairs do not suffice."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    ERROR = "ERROR"
+
+
+SEVERITY = (Status.NOT_APPLICABLE, Status.PASS, Status.INCONCLUSIVE, Status.FAIL, Status.ERROR)
+
+
+def worst_status(*statuses: Status) -> Status:
+    """Return the most severe status: ERROR, FAIL, INCONCLUSIVE, PASS, NOT_APPLICABLE, in that order.
+
+    >>> worst_status(Status.PASS, Status.INCONCLUSIVE).value
+    'INCONCLUSIVE'
+    """
+    return max(statuses, key=SEVERITY.index)
+
+
+class Interval(Protocol):
+    """Anything with two ends, at a confidence."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+    @property
+    def confidence(self) -> float:
+        """Confidence, as 0.90."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval: value, low and high (same unit), two-sided confidence, and n."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate decided and why.
+
+    `p_pass` is the p-value against "beyond the tolerance" (PASS when below alpha), `p_fail` the one
+    against "within it" (FAIL when below alpha). `needed_pairs` is None unless more pairs would settle an
+    INCONCLUSIVE.
+    """
+
+    status: Status
+    p_pass: float
+    p_fail: float
+    needed_pairs: int | None
+    message: str
+    estimate: Estimate
+
+
+def format_estimate(estimate: Estimate, number: Callable[[float], str] | None = None) -> str:
+    """Return an estimate as a person reads it: a difference with its sign, unless `number` writes its value otherwise.
+
+    >>> format_estimate(Estimate(0.3, 0.231, 0.38, 0.9, 100))
+    '+0.30, 90% CI [.231, .380]'
+    """
+    return f"{(number or format_signed)(estimate.value)}, {interval_text(estimate)}"
+
+
+def interval_text(estimate: Interval, form: str = "[{}, {}]", number: Callable[[float], str] | None = None) -> str:
+    """Return an interval with its level; `form` joins its ends and `number` writes them, to three digits without it.
+
+    >>> interval_text(Estimate(0.3, 0.231, 0.38, 0.9, 100), "{} to {}")
+    '90% CI .231 to .380'
+    """
+    low, high = (format_share(end, 3) if number is None else number(end) for end in (estimate.low, estimate.high))
+    return f"{level_text(estimate.confidence)} CI {form.format(low, high)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return a confidence in percent: 90%, 97.5%."""
+    return f"{100 * confidence:.10g}%"
+
+
+def format_signed(value: float) -> str:
+    """Return a difference with its sign and two to three decimals: +0.30, -0.055, 0.00."""
+    text = f"{value:+.3f}"
+    text = text[:-1] if text.endswith("0") else text
+    return "0.00" if text in ("+0.00", "-0.00") else text
+
+
+def format_share(value: float, decimals: int = 2) -> str:
+    """Return a proportion without its leading zero, with at least this many decimals: .15, .075, 1.00."""
+    text = f"{value:.{max(decimals, 3)}f}"
+    while len(text.partition(".")[2]) > decimals and text.endswith("0"):
+        text = text[:-1]
+    return text.replace("0.", ".", 1) if abs(value) < 1 and not text.lstrip("-").startswith("1") else text
+
+
+def pluralize(number: int, thing: str) -> str:
+    """Return how many of a thing there are, as it is read: 1 cluster, 2 clusters."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,327 @@
+"""Shift of an outcome's log-odds between two arms, and its gate, from probabilities instead of verdicts.
+
+Everything here is a function of numbers. A verdict tells which side of even odds a judge chose, a probability tells how
+far from there. Probabilities therefore show a shift on pairs whose verdict stays, and need fewer pairs. For error rates
+see docs/statistics.md, "Probabilities, ties and repeats".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .clusters import Clusters, can_decide, cluster_totals, describe_clusters, score_interval
+from .elementary import check_alpha, check_counts, check_open
+from .estimate import Estimate, GateResult, Status, format_estimate, format_share, interval_text
+from .gates import combine_one_sided_tests, inconclusive_advice
+from .means import Mean, pairs_for_limits
+
+# Probabilities nearer to 0 or 1 are not told apart: servers round log-probabilities and differ there from call to call.
+PRECISION = 1e-6
+LARGEST = math.log1p(-PRECISION) - math.log(PRECISION)
+SUREST = 2 * LARGEST  # how far beyond that an arm is taken to be at most: as far again
+
+# Two pairs that nobody saw, this many logits to either side of the mean, keep an interval from vanishing where all
+# shifts are equal. They cost next to nothing: of 30 equal shifts the 90% interval is +-.04.
+PSEUDO = 0.5
+
+# The same of probabilities. With .125, half a logit at even chances, a 90% interval covers in .936 of 60 pairs whose
+# shifts have a standard deviation of .06.
+PSEUDO_SHARE = 0.05
+
+HARDLY = 1.1  # an odds ratio that is within 1/1.1 and 1.1 is not called growing or shrinking
+LITTLE = 1.5  # and whether it does is known where its interval is within this and its inverse
+BEYOND_WORDS = 1000  # an odds ratio above that is not worth its digits
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """What lies between the two arms of a pair: from `low` to `high`, which are equal where it is known.
+
+    `value` is what it is taken to be: with everything that is only bounded at the bound nearest to even chances.
+    Raises ValueError where these three are not finite and in order.
+
+    >>> Shift.known(0.5)
+    Shift(low=0.5, high=0.5, value=0.5)
+    """
+
+    low: float
+    high: float
+    value: float
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.low <= self.value <= self.high < math.inf:
+            raise ValueError(f"a shift must be finite, with low <= value <= high, got {self!r}")
+
+    @classmethod
+    def known(cls, value: float) -> Shift:
+        """Return a shift that is not only bounded."""
+        return cls(value, value, value)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it is only bounded."""
+        return self.low < self.high
+
+    def reversed(self) -> Shift:
+        """Return the shift the other way round: with the arms exchanged, or of the other response."""
+        return Shift(-self.high, -self.low, -self.value)
+
+
+def clip_log_odds(log_odds: float) -> float:
+    """Return log-odds, those of probabilities nearer to 0 or 1 than `PRECISION` as those at `PRECISION`.
+
+    Raises ValueError for nan.
+
+    >>> round(clip_log_odds(float("-inf")), 2), clip_log_odds(3.0)
+    (-13.82, 3.0)
+    """
+    if math.isnan(log_odds):
+        raise ValueError("log-odds must be a number, got nan")
+    return min(max(log_odds, -LARGEST), LARGEST)
+
+
+def shift(x: Bounds, y: Bounds) -> Shift:
+    """Return by how much the log-odds of arm x exceed those of arm y, in logits.
+
+    Each arm is (low, high), the log-odds of the same outcome, equal where they are known; clipped first. An end of the
+    shift is that of x less the opposite one of y. Of an arm that is beyond `LARGEST` alone only the near end is known:
+    the shift goes from there to what the server told, or to `SUREST`. Where both arms are beyond it on the same side
+    the clipped shift is 0 and says nothing: leave out what is `untold`. Raises ValueError for nan and for low > high.
+
+    >>> shift((2.0, 2.0), (1.5, 1.5))
+    Shift(low=0.5, high=0.5, value=0.5)
+    >>> bounded = shift((6.0, float("inf")), (5.5, 5.5))  # x: the verdict's rival is not among the tokens listed
+    >>> bounded.low, round(bounded.high, 2), bounded.value
+    (0.5, 8.32, 0.5)
+    >>> beyond = shift((15.0, 15.0), (13.0, 13.0))  # x: surer than is told apart
+    >>> round(beyond.low, 2), beyond.high, round(beyond.value, 2)
+    (0.82, 2.0, 0.82)
+    """
+    near = _between(_clipped(x), _clipped(y), 0.0)
+    sides = {_side(x), _side(y)}
+    if len(sides) == 1:
+        return near
+    (x_low, x_high), (y_low, y_high) = _reaching(x, sides), _reaching(y, sides)
+    return Shift(x_low - y_high, x_high - y_low, near.value)
+
+
+def is_beyond_precision(x: Bounds, y: Bounds) -> bool:
+    """Tell whether both arms are beyond what is told apart, on the same side: their shift may then be anything.
+
+    >>> [is_beyond_precision((15, 15), y) for y in ((14, float("inf")), (13, 13), (-15, -15))]
+    [True, False, False]
+    """
+    return _side(x) == _side(y) != 0
+
+
+def _clipped(arm: Bounds) -> Bounds:
+    return clip_log_odds(arm[0]), clip_log_odds(arm[1])
+
+
+def _side(arm: Bounds) -> int:
+    """Return on which side an arm is beyond what is told apart: 1 or -1, 0 where it is not."""
+    return (arm[0] >= LARGEST) - (arm[1] <= -LARGEST)
+
+
+def _reaching(arm: Bounds, sides: set[int]) -> Bounds:
+    """Return an arm's ends where some arm is beyond, on these sides: the far ones there as told, `SUREST` at most."""
+    low = max(arm[0], -SUREST) if -1 in sides and _side(arm) != 1 else clip_log_odds(arm[0])
+    high = min(arm[1], SUREST) if 1 in sides and _side(arm) != -1 else clip_log_odds(arm[1])
+    return low, high
+
+
+def probability_shift(x: Bounds, y: Bounds) -> Shift:
+    """Return by how much the probability of arm x exceeds that of arm y, in -1..1.
+
+    Each arm is (low, high), equal where it is known. Also of scores 0, 1/2 and 1, a tie being half a win. Raises
+    ValueError for what is not in 0..1 and for low > high.
+
+    >>> probability_shift((1.0, 1.0), (0.5, 0.5)).value
+    0.5
+    """
+    if wrong := [each for each in (*x, *y) if not 0 <= each <= 1]:
+        raise ValueError(f"probabilities must lie between 0 and 1, got {wrong[0]!r}")
+    return _between(x, y, 0.5)
+
+
+def _between(x: Bounds, y: Bounds, even: float) -> Shift:
+    if x[0] > x[1] or y[0] > y[1]:
+        raise ValueError(f"bounds must be (low, high), got {x!r} and {y!r}")
+    value_x, value_y = (min(max(even, low), high) for low, high in (x, y))
+    return Shift(x[0] - y[1], x[1] - y[0], value_x - value_y)
+
+
+def share_log_odds(k: float, n: int) -> float:
+    """Return the log-odds of a share of repeats: of (k + 1/2) / (n + 1), for an answer that came k times of n.
+
+    Finite also for k = 0 and k = n, and therefore nearer to 0 than the log-odds are: of 5 repeats at most 2.4 logits,
+    whatever the judge is. A shift of such log-odds is too small, the more so the clearer the pairs are; use it to
+    describe, and the difference of shares (`mean_shift`) to decide. A tie is half an answer. Raises ValueError for k
+    outside 0..n or n < 1.
+
+    >>> round(share_log_odds(5, 5), 2), share_log_odds(2, 4)
+    (2.4, 0.0)
+    """
+    k, _, n = check_counts(k, 0, n, ("k", "0"), halves=True)
+    return math.log((k + 0.5) / (n - k + 0.5))
+
+
+def log_odds_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
+    """Return the mean log-odds shift over pairs, in logits, with its interval.
+
+    One shift per pair, as `shift` gives them. Where some are only bounded the interval goes from the lower limit of
+    the mean of the lows to the upper limit of the mean of the highs, so that it covers whatever the bounds hide; the
+    value is the mean of the shifts' values. `clusters` holds a label per pair where pairs are related: then the cluster
+    is the unit. Never of zero width. Raises ValueError for no shifts and labels that do not fit.
+
+    Each limit is the farther one of Student's t and of Hall's t, corrected for skewness: where few pairs carry the
+    shift, chance may show hardly any of them, and Student's limit is then too near.
+    Source: Hall 1992, building on Johnson 1978; bounds: Horowitz and Manski 2000; the choice: docs/statistics.md.
+
+    >>> estimate = log_odds_shift([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10])
+    >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2)
+    (0.75, 0.69, 0.81)
+    """
+    return _estimate(shifts, *_means(shifts, clusters), check_open(confidence, "confidence"))
+
+
+def mean_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
+    """Return the mean shift of probabilities, of scores with ties or of shares of repeats, with its interval.
+
+    One shift in -1..1 per pair, as `probability_shift` gives them; value, bounds and `clusters` as in
+    `log_odds_shift`. It is the score interval, so that for scores of -1, 0 and 1 it is `paired_difference`. The pair is
+    the unit: a share of repeats is one score, its binomial error is part of how scores differ from pair to pair.
+    Raises ValueError for no shifts, one beyond -1..1 and labels that do not fit. Source: Tango 1998.
+
+    >>> estimate = mean_shift([Shift.known(each) for each in [-0.5] * 6 + [0.0] * 94])
+    >>> round(estimate.low, 5), round(estimate.high, 5)
+    (-0.05592, -0.00287)
+    """
+    exact = score_interval([each.value for each in shifts], confidence, clusters=clusters)
+    if not any(each.is_bound for each in shifts):
+        return exact
+    lows = score_interval([each.low for each in shifts], confidence, clusters=clusters)
+    highs = score_interval([each.high for each in shifts], confidence, clusters=clusters)
+    return Estimate(exact.value, lows.low, highs.high, confidence, exact.n)
+
+
+def token_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
+    """Return the mean shift of probabilities that a server told, with the interval of `log_odds_shift`.
+
+    Probabilities differ from pair to pair by far less than the range of -1 to 1 that `mean_shift` allows for: the
+    limits go by how these do. Arguments and errors as there. Source: Hall 1992.
+
+    >>> estimate = token_shift([Shift.known(each) for each in (0.02, 0.04, 0.06, 0.04) * 15])
+    >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
+    (0.04, 0.036, 0.044)
+    """
+    if wrong := [each for each in shifts if not -1 <= each.low <= each.high <= 1]:
+        raise ValueError(f"shifts of probabilities must lie between -1 and 1, got {wrong[0]!r}")
+    estimate = _estimate(shifts, *_means(shifts, clusters, PSEUDO_SHARE), check_open(confidence, "confidence"))
+    return replace(estimate, low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
+
+
+def gate_log_odds(
+    shifts: Sequence[Shift], ratio: float, alpha: float = 0.05, clusters: Clusters = None, units: str = "pairs"
+) -> GateResult:
+    """Decide whether the mean log-odds shift lies within +-log(ratio): PASS, FAIL or INCONCLUSIVE.
+
+    PASS is a two one-sided tests procedure: the (1 - 2 alpha) interval of `log_odds_shift` lies inside the tolerance.
+    FAIL means that the shift, in the direction of its value, is beyond the tolerance at level alpha. Bounded shifts
+    must be so wherever they lie. Fewer than `FEWEST_CLUSTERS` clusters (of equal size) decide nothing.
+    Raises ValueError as `log_odds_shift`, for a ratio not above 1 and for an alpha outside (0, 0.5).
+    Source: as there; error rates in docs/statistics.md.
+
+    >>> gate_log_odds([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10], 1.5).message
+    'log-odds shift +0.75, 90% CI [.694, .806], odds ratio 2.1 [2.0, 2.2], tolerance ratio 1.5: FAIL'
+    """
+    if not 1 < ratio < math.inf:
+        raise ValueError(f"ratio must be above 1, a ratio of odds, got {ratio!r}")
+    check_alpha(alpha)
+    limit, related = math.log(ratio), cluster_totals([each.value for each in shifts], clusters) if shifts else None
+    lows, highs = _means(shifts, clusters)
+    estimate = _estimate(shifts, lows, highs, 1 - 2 * alpha)
+    p_pass = max(highs.p_at_least(limit), lows.reversed().p_at_least(limit))
+    p_fail = lows.p_at_most(limit) if estimate.value >= 0 else highs.reversed().p_at_most(limit)
+    status, p_pass, p_fail = combine_one_sided_tests(p_pass, p_fail, alpha, related)
+    message = (
+        f"log-odds shift {format_estimate(estimate)}{describe_clusters(estimate.n, related, units)}, odds ratio "
+        f"{odds_ratio(estimate.value)} [{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], "
+        f"tolerance ratio {ratio:g}: {status}"
+    )
+    needed = None
+    if status is Status.INCONCLUSIVE:
+        needed = pairs_for_limits(lows, highs, estimate, limit)
+        hidden = _hidden(lows, highs, limit) if can_decide(related) else None
+        message += f"; {hidden or inconclusive_advice(needed, estimate.n, 'tolerance', related, units=units)}"
+    return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
+def describe_odds(estimate: Estimate, x: str, y: str, varied: str = "labelled ", outcome: str = "being chosen") -> str:
+    """Say what a log-odds shift means for a response that is `varied` (labelled, as a rule) `x` rather than `y`.
+
+    Between the arms of a contrast both labels change: what was labelled x is labelled y, and the other response the
+    other way round. The odds named are those that change when both do; if the two labels act alike and apart, one of
+    them alone is worth the square root.
+
+    >>> describe_odds(Estimate(0.83, 0.59, 1.06, 0.90, 100), "new", "old")
+    'labelled new rather than old, the odds of being chosen grow 2.3-fold (90% CI 1.8 to 2.9)'
+    >>> describe_odds(Estimate(-0.83, -1.06, -0.59, 0.90, 100), "new", "old")
+    'labelled new rather than old, the odds of being chosen shrink to 1/2.3 (90% CI 1/2.9 to 1/1.8)'
+    >>> describe_odds(Estimate(0.02, -0.05, 0.09, 0.90, 100), "new", "old")
+    'labelled new rather than old, the odds of being chosen hardly change (1.02-fold, 90% CI 1/1.05 to 1.09)'
+    """
+    interval = interval_text(estimate, "{} to {}", _times)
+    if abs(estimate.value) < math.log(HARDLY):
+        known = max(-estimate.low, estimate.high) < math.log(LITTLE)
+        change = f"{'hardly change' if known else 'may change either way'} ({_times(estimate.value)}-fold, {interval})"
+    elif estimate.value > 0:
+        change = f"grow {_times(estimate.value)}-fold ({interval})"
+    else:
+        change = f"shrink to {_times(estimate.value)} ({interval})"
+    return f"{varied}{x} rather than {y}, the odds of {outcome} {change}"
+
+
+def _means(shifts: Sequence[Shift], clusters: Clusters, pseudo: float = PSEUDO) -> tuple[Mean, Mean]:
+    """Return the mean of the lows and that of the highs."""
+    if not shifts:
+        raise ValueError("shifts must hold at least one shift")
+    low, high = [each.low for each in shifts], [each.high for each in shifts]
+    lows = Mean.of(low, cluster_totals(low, clusters), pseudo)
+    return lows, lows if low == high else Mean.of(high, cluster_totals(high, clusters), pseudo)
+
+
+def _estimate(shifts: Sequence[Shift], lows: Mean, highs: Mean, confidence: float) -> Estimate:
+    value = math.fsum(each.value for each in shifts) / len(shifts)
+    return Estimate(value, lows.lowest(confidence), highs.highest(confidence), confidence, len(shifts))
+
+
+def _hidden(lows: Mean, highs: Mean, limit: float) -> str | None:
+    """Say that no number of pairs would settle it where the bounds themselves lie on both sides of the tolerance."""
+    inside, beyond = -limit < lows.mean and highs.mean < limit, lows.mean > limit or highs.mean < -limit
+    if lows.mean == highs.mean or inside or beyond:
+        return None
+    return (
+        f"what is only bounded leaves {format_share(lows.mean)} to {format_share(highs.mean)} open, on both sides of "
+        f"the tolerance: more tokens listed (top_logprobs) would help, more pairs would not"
+    )
+
+
+def odds_ratio(log_odds: float) -> str:
+    """Return the odds ratio of a shift with two digits or so: 0.43, 1.02, 2.3, 12."""
+    ratio = math.exp(min(log_odds, 700.0))
+    if ratio > BEYOND_WORDS or ratio < 1 / BEYOND_WORDS:
+        return f">{BEYOND_WORDS}" if ratio > 1 else f"<{1 / BEYOND_WORDS:g}"
+    return f"{ratio:.2f}" if ratio < HARDLY else f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def _times(log_odds: float) -> str:
+    """Return an odds ratio as people say it: 2.3, and 1/2.3 for its inverse."""
+    if log_odds >= 0:
+        return odds_ratio(log_odds)
+    inverse = odds_ratio(-log_odds)
+    return f"<1/{BEYOND_WORDS}" if inverse.startswith(">") else f"1/{inverse}"

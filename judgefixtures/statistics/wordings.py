@@ -1,0 +1,77 @@
+"""Wording scores: the changes of one example between wordings, and how likely harmless wordings pass.
+
+`own` and `again` are the outcomes of two runs of the judge's own template, `runs` those of one or two runs of a
+wording: numbers in [0, 1], or arrays of them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from math import copysign
+from typing import Any
+
+from .clusters import scored_units
+from .elementary import z_quantile
+
+SIMULATIONS = 400
+CLOSE_SHARES = (0.1, 0.2, 0.3)  # of the examples: those that a judge passes in half of all runs
+FAR = 0.97  # how likely a judge is to give its usual answer about any other example
+
+
+def flip(own: Any, again: Any, runs: Sequence[Any]) -> Any:
+    """Return how often a wording brings another outcome than the judge's own template.
+
+    >>> flip(1, 0, [0]), flip(1, 0, [0, 0])
+    (1.0, 0.5)
+    """
+    return sum(abs(run - before) for run, before in zip(runs, (own, again), strict=False)) / len(runs)
+
+
+def excess(own: Any, again: Any, runs: Sequence[Any]) -> Any:
+    """Return how much more often the outcome changes with a wording than between two runs of the own template."""
+    return flip(own, again, runs) - abs(again - own)
+
+
+def shift(own: Any, again: Any, runs: Sequence[Any]) -> Any:
+    """Return how much more often the outcome comes about with a wording than with the own template."""
+    return sum(runs) / len(runs) - (own + again) / 2
+
+
+def change(own: Any, again: Any, runs: Sequence[Any]) -> Any:
+    """Return an unbiased estimate of the squared change of this example's pass probability; needs two runs.
+
+    >>> change(0, 0, [1, 1]), change(1, 0, [1, 0]), change(1, 1, [1, 1])
+    (1.0, -0.5, 0.0)
+    """
+    first, second = runs
+    return ((first - own) * (second - again) + (first - again) * (second - own)) / 2
+
+
+@lru_cache(maxsize=64)
+def chance_of_harmless(
+    n: int, close: float, wordings: int, runs: int, tolerance: float, max_change: float, alpha: float = 0.05
+) -> float:
+    """Return how often wordings without any effect PASS with n unrelated examples; simulated, always in the same way.
+
+    `close` is the share of examples that the judge passes in half of all runs.
+    """
+    import numpy as np
+
+    rng, z = np.random.default_rng([n, round(1000 * close), wordings, runs]), z_quantile(1 - alpha)
+
+    def within(scores: Any, *limits: float) -> bool:
+        units = scored_units(Counter(scores.tolist()), 1.0, None)
+        return all(copysign(1, limit) * units.z(limit) < -z for limit in limits)
+
+    passed = 0
+    for _ in range(SIMULATIONS):
+        likely = np.where(rng.random(n) < 0.5, FAR, 1 - FAR)
+        likely[: round(close * n)] = 0.5
+        own, again, *others = (rng.random((2 + wordings * runs, n)) < likely).astype(float)
+        each = [others[at::wordings] for at in range(wordings)]
+        passed += (
+            within(sum(excess(own, again, of) for of in each) / wordings, tolerance)
+            and all(within(shift(own, again, of), tolerance, -tolerance) for of in each)
+            and (runs == 1 or all(within(change(own, again, of), max_change) for of in each))
+        )
+    return passed / SIMULATIONS

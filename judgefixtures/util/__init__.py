@@ -1,0 +1,1 @@
+"""Utilities without domain knowledge: errors, texts, shell quoting, secrets, templates."""
