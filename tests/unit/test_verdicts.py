@@ -538,21 +538,21 @@ MEGABYTE = 1_000_000
         "</think>",
     ],
 )
-def test_a_megabyte_takes_less_than_a_second(unit: str, prefix: str) -> None:
+def test_a_megabyte_takes_less_than_two_seconds(unit: str, prefix: str) -> None:
     """Time is linear: no repetition makes the parser try the same characters again and again."""
     text = prefix + unit * (MEGABYTE // len(unit))
     for notation in NOTATIONS:
-        assert quickest(lambda: parse_verdict(text, notation)) < 1  # noqa: B023 (at once)
+        assert quickest(lambda: parse_verdict(text, notation), 2) < 2  # noqa: B023 (at once)
         sound(parse_verdict(text, notation))
 
 
 @pytest.mark.parametrize("unit", ["/*", ",/*", "//", ",//\n", ",/**/", " /**/", ","])
 @pytest.mark.slow
-def test_a_megabyte_of_comments_takes_less_than_a_second(unit: str) -> None:
+def test_a_megabyte_of_comments_takes_less_than_two_seconds(unit: str) -> None:
     """Comments are left out in linear time, those that nothing closes included."""
     text = f'{{"a": 1{unit * (MEGABYTE // len(unit))}}}'
     assert parse_verdict(text).invalid
-    assert quickest(lambda: parse_verdict(text)) < 1
+    assert quickest(lambda: parse_verdict(text), 2) < 2
 
 
 @pytest.mark.parametrize(
