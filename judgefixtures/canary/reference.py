@@ -241,7 +241,8 @@ def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -
                     rows.setdefault(row.pair, []).append(row)
         return rows
 
-    for arm in judge.asks([(condition, 0)]):
-        for name, rows in judge.kind.found(rows_of, pairs, arm, plans).items():
-            rows_by_name.setdefault(name, []).extend(rows)
+    for requests in judge.kind.requests(pairs, judge.asks([(condition, 0)]), plans):
+        rows = rows_of(requests)
+        for name, pair in zip(requests.ids or [pair.id for pair in pairs], requests.pairs, strict=True):
+            rows_by_name.setdefault(name, []).extend(rows.get(pair.id, ()))
     return rows_by_name

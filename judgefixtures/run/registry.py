@@ -7,8 +7,9 @@ from judgefixtures.checks import Check, checks_of, swap_checks
 from judgefixtures.checks.base import CheckId
 from judgefixtures.client.model_client import REWORDED
 from judgefixtures.config import JudgeTable
+from judgefixtures.importers.imported_answers import Imports
 from judgefixtures.judges.judge import Judge, load_judge
-from judgefixtures.judges.mode import ImportedAnswers, mode_class
+from judgefixtures.judges.mode import mode_class
 from judgefixtures.models.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
 from judgefixtures.models.pairs import Pair
 from judgefixtures.prompts.templates import LAYOUTS
@@ -21,7 +22,7 @@ from .samples import Samples
 class RunRegistry:
     """What a configuration names; everything has one object in a run."""
 
-    def __init__(self, context: RunContext, samples: Samples, logs: ImportedAnswers) -> None:
+    def __init__(self, context: RunContext, samples: Samples, logs: Imports) -> None:
         self._config, self._options = context.config, context.options
         self._samples, self._logs = samples, logs
         self._judges: dict[str, Judge] = {}
@@ -37,7 +38,8 @@ class RunRegistry:
         if name not in self._judges:
             self._config.check_judge_files(name)
             judge = load_judge(self._config.judge_table(name).headed(self._config.heading("judges", name)), name)
-            judge.kind.learn_logs(self._logs)
+            if not judge.kind.is_asked:
+                judge.kind.logs_identity = self._logs.identity(name)
             self._judges[name] = judge
         return self._judges[name]
 

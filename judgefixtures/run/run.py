@@ -83,13 +83,13 @@ class Run:
         self.imports = Imports(cassettes)
         self.registry = RunRegistry(context, self.samples, self.imports)
         self.batch_session = BatchSession(context)
-        self._collector = RequestExecutor(context, self.batch_session, progress, stop)
-        self.answer_service = AnswerService(context, self._collector, self.imports)
+        self._executor = RequestExecutor(context, self.batch_session, progress, stop)
+        self.answer_service = AnswerService(context, self._executor, self.imports)
         closest = ClosestPairSelector(config, context.library, self.samples, context.note)
         self.pair_selector = PairSelector(context, self.registry, closest, self.answer_service)
         archive, looks = JudgmentArchive(wanted=self.options.keep_judgments), SwapLookProgress()
         self.control_runner = ControlRunner(context, self.registry, self.answer_service, archive)
-        reading = AnswerService(context.as_replay, self._collector.reader(), self.imports)
+        reading = AnswerService(context.as_replay, self._executor.reader(), self.imports)
         self.check_runner = CheckRunner(
             context,
             self.registry,
@@ -131,8 +131,8 @@ class Run:
         """
         if finished:
             self.library.finish()
-        self.batch_session.close(self._collector.runner)
-        self._collector.close()
+        self.batch_session.close(self._executor.runner)
+        self._executor.close()
 
     # --- what there is ----------------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
-        return self.check_runner.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
+        return self.check_runner.check(check, case, ledger, beside, item)
 
     def until_decided(
         self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart] = ()
@@ -251,4 +251,4 @@ class Run:
 
     def send_batches(self) -> list[str]:
         """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
-        return self.batch_session.send(self._collector.runner)
+        return self.batch_session.send(self._executor.runner)
