@@ -15,12 +15,13 @@ from judgefixtures.models.swap_rows import (
 )
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.estimate import pluralize
-from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus, decide_looks
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import quoted
 from judgefixtures.util.texts import join_names
 
 from .control import CONTROLS
+from .decide_looks import decide_looks
 
 Parts = Sequence[PlannedSwapPart]
 WORDS = load_table("checks")

@@ -12,10 +12,9 @@ from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels, levels_at_looks
-
-from .cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
-from .components import SwapDecision
-from .decision import decide_swap_at_levels
+from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
+from judgefixtures.swap.components import SwapDecision
+from judgefixtures.swap.decision import decide_swap_at_levels
 
 
 def decide_looks(
