@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.batches import load_batches
-from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest
+from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest, Way
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteFile, CassetteRow
 from judgefixtures.cassettes.locks import file_lock
 from judgefixtures.client.costs import batch_cost, maximum_cost
 from judgefixtures.client.model_client import REWORDED, ModelClient
-from judgefixtures.client.requests import Way
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.batch_api import BatchProvider
 

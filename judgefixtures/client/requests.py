@@ -8,16 +8,15 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Literal, NoReturn, Protocol
+from typing import Any, Generic, NoReturn, Protocol
 
 from judgefixtures.cassettes import calls
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteRow
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.models.contrasts import Condition
-from judgefixtures.models.judgments import Choice, Judgment, judgments, other_choice
 from judgefixtures.models.pairs import Pair
-from judgefixtures.models.replies import Arm, JudgeReply, PlanWithUsage, R
+from judgefixtures.models.replies import Arm, R
 from judgefixtures.providers import ProviderResponse, UnsupportedParameterError
 from judgefixtures.util.errors import JudgeFixturesError
 
@@ -25,19 +24,6 @@ from .costs import CostMeter
 from .model_client import ModelClient, RequestSet
 from .served_model import ServedModelChangedError
 from .truncation import TruncatedAnswersError
-
-__all__ = [
-    "Arm",
-    "Choice",
-    "JudgeReply",
-    "Judgment",
-    "PlanWithUsage",
-    "judgments",
-    "look_up_recorded",
-    "other_choice",
-    "run_requests",
-]
-
 
 Job = tuple[Condition, int, Pair]
 UNTOLD = ("too-large", "filtered")  # an answer that was never made
@@ -51,26 +37,6 @@ class RunCancelledError(Exception):
     """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
 
 
-# How a question is asked that batches are to answer: it waits for one, goes into the next, or is asked at once, too.
-Way = Literal["waits", "batch", "once", "both"]
-
-
-class BatchRoute(calls.BatchAnswers, Protocol):
-    """Where a client's questions of one cassette go, and the answers of batches come from."""
-
-    def choose_way(self, call: calls.JudgeCall) -> Way:
-        """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
-
-    def put(self, question: calls.RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
-        """Put a question into the next batch, `parity`: also; return whether it is to be paid for."""
-
-    def of_both_ways(self, digest: str) -> BatchRoute | None:
-        """Return where the answer of a batch comes from that an answer at once is compared with; None: it is not."""
-
-    def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
-        """Take note of whether both ways gave the same."""
-
-
 class BatchRouter(Protocol):
     """The batches that answer questions in place of the network, as far as asking knows them."""
 
@@ -80,7 +46,7 @@ class BatchRouter(Protocol):
     def note_probed(self, client: ModelClient[Any]) -> None:
         """Take note that a question to a client was answered."""
 
-    def route(self, client: ModelClient[Any], cassette: Cassette) -> BatchRoute:
+    def route(self, client: ModelClient[Any], cassette: Cassette) -> calls.BatchRoute:
         """Return where a client's questions of a cassette go."""
 
     def way_out(self, client: ModelClient[Any]) -> str:
@@ -322,7 +288,7 @@ class RequestExecution(Generic[R]):
         return call.recorded
 
     def _put(
-        self, route: BatchRoute | None, call: calls.JudgeCall | None, prompt: str, *, parity: bool = False
+        self, route: calls.BatchRoute | None, call: calls.JudgeCall | None, prompt: str, *, parity: bool = False
     ) -> None:
         """Put the question of a call into the next batch, if there is one; `parity`: it is asked at once, too."""
         if route is None or call is None or call.question is None:
@@ -350,7 +316,7 @@ class RequestExecution(Generic[R]):
         mixture += "" if self.router is None else self.router.way_out(self.client)
         raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
 
-    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, box_asked_now: BatchRoute) -> None:
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, box_asked_now: calls.BatchRoute) -> None:
         """Compare an answer with what a batch answered to the same question, where it was asked both ways.
 
         Where an earlier batch left it unanswered, the next one asks it.

@@ -100,30 +100,22 @@ class CheckRunner:
     archive: JudgmentArchive
 
     def check(
-        self,
-        check: Check,
-        case: CheckInput,
-        ledger: ItemRecord | None = None,
-        beside: Iterable[CheckId] = (),
-        item: CheckId | None = None,
+        self, check: Check, case: CheckInput, ledger: ItemRecord, beside: Iterable[CheckId], item: CheckId | None
     ) -> Finding:
-        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
-
-        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
-        is what commands in messages select in place of the case: a user's fixtures may have made its judges.
-        """
-        ledger = ItemRecord() if ledger is None else ledger
+        """Return what a check finds in a case, after asking its judges: see `Run.check`."""
         case = replace(case, repeats=self.context.options.repeats, pairs=case.judge.kind.about(case.pairs))
         check = check.for_mode(type(case.judge.kind), case.pairs)
         if excuse := check.skip_reason(case):
             names = check.kind, case.judge.name, case.dataset, check.name
             excused = Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
-            return _with_rows(excused, check.ungated_rows(case, self._logged(check, case)))
+            # Of a judge that is asked nothing is looked up: another run may record it.
+            logged = () if case.judge.kind.is_asked or case.baseline is not None else check.arms
+            return _with_rows(excused, check.ungated_rows(case, [self._recorded(case, arm) for arm in logged]))
         subject = CheckId(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
         course = _Course(check, case, RequestContext(case.dataset, check.name, "", ledger))
         try:
             if lacking := self._prepare(course, subject, beside, item):
-                return not_in_log(check, case, lacking, self._cue_free(case))
+                return not_in_log(check, case, lacking, [] if case.baseline else self._recorded(case, (NO_CUE, 0)))
             controls = []
             for judge in case.judges:
                 controls.append(self.control_runner.control(judge, case.pairs, course.asking))
@@ -321,21 +313,8 @@ class CheckRunner:
     def _lacks(self, judge: Judge, case: CheckInput, arms: Iterable[Arm]) -> str:
         return self.answer_service.unanswered(judge, case.dataset, case.pairs, arms)
 
-    def _logged(self, check: Check, case: CheckInput) -> list[tuple[Judgment, ...]]:
-        """Return what a log has in the arms of a check; nothing of a judge that is asked: another run may record it."""
-        if case.judge.kind.is_asked or case.baseline is not None:
-            return []
-        return [
-            self.answer_service.recorded_judgments(case.judge, case.dataset, case.pairs, arm, {}) for arm in check.arms
-        ]
-
-    def _cue_free(self, case: CheckInput) -> tuple[Judgment, ...]:
-        """Return what is recorded of a judge without cues; nothing of two that are compared."""
-        return (
-            ()
-            if case.baseline
-            else self.answer_service.recorded_judgments(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
-        )
+    def _recorded(self, case: CheckInput, arm: Arm) -> tuple[Judgment, ...]:
+        return self.answer_service.recorded_judgments(case.judge, case.dataset, case.pairs, arm, {})
 
     # --- what is asked, and looked at beside ------------------------------------------------------------------
 

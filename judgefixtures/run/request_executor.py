@@ -61,6 +61,7 @@ class RequestExecutor:
             kept = judge.template.shows_all(kept)
         self._prepare(judge, client)
         manager, stop = self._batch_session.opened(), None if offline or self._stop is None else self._stop()
+        router, urgency = None if offline else manager, None if stop is None else lambda: stop.level
         meter, retries = CostMeter(client.table, self._budget), client.retries
         with (
             note_unfinished_files(context) as opened,
@@ -77,14 +78,7 @@ class RequestExecutor:
                     contextlib.nullcontext() if stop is None else stop.handled(),
                 ):
                     execution = RequestExecution(
-                        requests,
-                        cassettes,
-                        self._concurrency,
-                        meter,
-                        answered,
-                        None if stop is None else lambda: stop.level,
-                        None if offline else manager,
-                        asking.live,
+                        requests, cassettes, self._concurrency, meter, answered, urgency, router, asking.live
                     )
                     replies = self.runner.run(run_requests(execution))
                 round_of_requests.note_answers(replies)

@@ -204,7 +204,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
-        return self.check_runner.check(check, case, ledger, beside, item)
+        return self.check_runner.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
 
     def until_decided(
         self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart] = ()
