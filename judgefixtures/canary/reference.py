@@ -242,7 +242,9 @@ def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -
         return rows
 
     for requests in judge.kind.requests(pairs, judge.asks([(condition, 0)]), plans):
-        rows = rows_of(requests)
-        for name, pair in zip(requests.ids or [pair.id for pair in pairs], requests.pairs, strict=True):
-            rows_by_name.setdefault(name, []).extend(rows.get(pair.id, ()))
+        rows, ids = rows_of(requests), requests.ids
+        if ids is not None:
+            rows = {name: rows[pair.id] for name, pair in zip(ids, requests.pairs, strict=True) if pair.id in rows}
+        for name, of_name in rows.items():
+            rows_by_name.setdefault(name, []).extend(of_name)
     return rows_by_name

@@ -155,9 +155,6 @@ class BinaryMode(JudgeMode):
         """Return these conditions: a response has no order."""
         return single_response_arms(arms)
 
-    def check_asked(self) -> None:
-        """Nothing: it is asked itself, and what it answers is written down as a verdict."""
-
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
         return verdict_to_grade((await self.judge.ask(prompt)).verdict)

@@ -25,9 +25,8 @@ class AnswerService:
 
     def __init__(self, context: RunContext, executor: RequestExecutor, logs: Imports) -> None:
         self._context, self._executor, self._logs = context, executor, logs
-        self._plans: dict[
-            tuple[int, str], dict[tuple[str, str], PlanWithUsage]
-        ] = {}  # by judge and dataset, then by pair
+        # By judge and dataset, then by pair.
+        self._plans: dict[tuple[int, str], dict[tuple[str, str], PlanWithUsage]] = {}
         self._seen: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
 
     def answers(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: RequestContext) -> Answers:

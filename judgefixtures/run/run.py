@@ -72,12 +72,8 @@ class Run:
         for table in config.judges.values():
             register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
         context = self.context = RunContext.of(config, cassettes, options or RunOptions())
-        self.config, self.options, self.library, self.notes = (
-            context.config,
-            context.options,
-            context.library,
-            context.notes,
-        )
+        self.config, self.options = context.config, context.options
+        self.library, self.notes = context.library, context.notes
         pairs, baseline = self.options.pairs or config.pairs, self.options.baseline
         self.samples = Samples(config, context.library, pairs, context.note, baseline)
         self.imports = Imports(cassettes)
