@@ -173,6 +173,14 @@ def test_start_up_imports_nothing_heavy():
 
 
 @pytest.mark.whole
+def test_the_path_of_a_question_stays_short():
+    """A question passes at most 12 functions from the gate to the provider, the first one of a recording, too."""
+    script = PACKAGE.parent / "benchmarks" / "path.py"
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+
+
+@pytest.mark.whole
 def test_a_judge_is_made_without_its_sdk():
     """load_judge imports no SDK and opens nothing; that happens with the first question."""
     code = (
