@@ -58,8 +58,8 @@ async def run_requests(execution: RequestExecution[R]) -> list[tuple[R, ...]]:
 
     The window of calls slides over all arms; after the first error nothing further is asked, and it is raised as it is
     once the answers in flight have arrived, which are paid for. So is BudgetError where a meter admits no further call.
-    What was answered until then is in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that
-    some question waits for a batch.
+    What was answered until then is in the cassettes. Whoever asks to stop gets RunCancelledError;
+    DeferredToBatchError says that some question waits for a batch.
     """
     task, urgency, replies = execution.task, execution.urgency, execution.replies
     asking = asyncio.create_task(execution.ask_all())
@@ -316,13 +316,13 @@ class RequestExecution(Generic[R]):
         mixture += "" if self.router is None else self.router.way_out(self.client)
         raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
 
-    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, box_asked_now: calls.BatchRoute) -> None:
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, asked_now: calls.BatchRoute) -> None:
         """Compare an answer with what a batch answered to the same question, where it was asked both ways.
 
         Where an earlier batch left it unanswered, the next one asks it.
         """
         _, repeat, pair = job
-        if (route := box_asked_now.of_both_ways(digest)) is None:
+        if (route := asked_now.of_both_ways(digest)) is None:
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
         call = calls.JudgeCall(pair.id, repeat, lambda _: None, lambda row: row, None, post=route)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class JudgeMode(ABC):
-    """What makes a judge one of its kind; it knows its judge, and gets answers from a source."""
+    """What makes a judge one of its kind. A mode returns requests and reads replies; it asks nobody."""
 
     is_asked: ClassVar[bool] = True  # somebody answers now; else the answers are those of a log
     sees_order: ClassVar[bool] = True  # the order of two responses can move what it says
