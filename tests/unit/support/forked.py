@@ -46,10 +46,16 @@ class Launcher:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def start(
-        self, folder: Path, environment: Mapping[str, str], arguments: list[str], said: Path, errors: Path | None = None
+        self,
+        folder: Path,
+        environment: Mapping[str, str],
+        arguments: list[str],
+        said: Path,
+        errors: Path | None = None,
+        module: str = "pytest",
     ) -> Run:
         """Start a run; what it says goes to files, and all of that to one where no other is given."""
-        job = {"folder": str(folder), "environment": dict(environment), "arguments": arguments}
+        job = {"folder": str(folder), "environment": dict(environment), "arguments": arguments, "module": module}
         return Run(self, self.ask(**job, said=str(said), errors=str(errors or said)))
 
     def ask(self, **job: Any) -> Any:
@@ -134,14 +140,21 @@ def run_pytest(folder: Path, *arguments: str | Path, environment: Mapping[str, s
 
     `environment` is in place of the one of this process.
     """
+    with tempfile.TemporaryDirectory() as temporary:
+        return run_module("pytest", folder, f"--basetemp={temporary}/base", *arguments, environment=environment)
+
+
+def run_module(
+    module: str, folder: Path, *arguments: str | Path, environment: Mapping[str, str] | None = None
+) -> pytest.RunResult:
+    """Run `python -m MODULE`, either pytest or judgefixtures, in a folder to its end, with exactly these arguments."""
     given = os.environ if environment is None else environment
     kept = {name: value for name, value in given.items() if not name.startswith(FROM_OUTSIDE)}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), given.get("PYTHONPATH")]))
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         said, errors = (Path(temporary, name) for name in ("said", "errors"))
-        options = [f"--basetemp={temporary}/base", *map(str, arguments)]
-        run = launcher().start(folder, kept, options, said, errors)
+        run = launcher().start(folder, kept, [*map(str, arguments)], said, errors, module)
         code = run.wait(5 * PATIENCE)
         lines = [file.read_text(encoding="utf-8").splitlines() for file in (said, errors)]
         if code is None:
@@ -150,11 +163,16 @@ def run_pytest(folder: Path, *arguments: str | Path, environment: Mapping[str, s
     return pytest.RunResult(code, *lines, time.monotonic() - begun)
 
 
+def completed(result: pytest.RunResult) -> subprocess.CompletedProcess[str]:
+    """Return a result as `subprocess.run` does."""
+    said, errors = ("".join(f"{line}\n" for line in lines) for lines in (result.outlines, result.errlines))
+    return subprocess.CompletedProcess((), int(result.ret), said, errors)
+
+
 def gate_here(*options: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the suite of this repository, with no word of the continuous integration around it but those given."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "PYTEST_"))}
-    ran = run_pytest(REPOSITORY, "-q", *LEAN, *options, environment=inherited | environment)
-    return subprocess.CompletedProcess(options, int(ran.ret), "\n".join(ran.outlines), "\n".join(ran.errlines))
+    return completed(run_pytest(REPOSITORY, "-q", *LEAN, *options, environment=inherited | environment))
 
 
 # --- the process that is forked ---------------------------------------------------------------------------
@@ -189,10 +207,10 @@ def _become(job: dict[str, Any]) -> None:
     for number, name in ((1, job["said"]), (2, job["errors"])):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     sys.path.insert(0, job["folder"])
-    sys.argv = ["pytest", *job["arguments"]]
-    if any(argument.startswith("-n") for argument in job["arguments"]) and _hand_out_workers():
+    sys.argv = [job["module"], *job["arguments"]]
+    if job["module"] == "pytest" and any(argument.startswith("-n") for argument in job["arguments"]) and _hand_out_workers():
         return
-    runpy.run_module("pytest", run_name="__main__")
+    runpy.run_module(job["module"], run_name="__main__", alter_sys=True)
 
 
 def _hand_out_workers() -> bool:
