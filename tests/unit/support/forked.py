@@ -208,7 +208,11 @@ def _become(job: dict[str, Any]) -> None:
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     sys.path.insert(0, job["folder"])
     sys.argv = [job["module"], *job["arguments"]]
-    if job["module"] == "pytest" and any(argument.startswith("-n") for argument in job["arguments"]) and _hand_out_workers():
+    if (
+        job["module"] == "pytest"
+        and any(argument.startswith("-n") for argument in job["arguments"])
+        and _hand_out_workers()
+    ):
         return
     runpy.run_module(job["module"], run_name="__main__", alter_sys=True)
 
@@ -277,17 +281,19 @@ def _fork_workers(asked: socket.socket) -> bool:
 
 def _prepare() -> None:
     """Import what is heavy, and all of the package: pytest says nothing about what it cannot rewrite any more."""
+    gc.disable()
     from judgefixtures.parsing.language import vocabulary
 
     preloaded = runpy.run_path(str(Path(__file__).with_name("preloaded.py")))
     preloaded["read_no_certificates"]()
+    preloaded["wait_for_no_disk"]()
     preloaded["import_everything"]()
     for name in ("hypothesis", *(f"_pytest.{plugin}" for plugin in default_plugins)):
         importlib.import_module(name)
     vocabulary()
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 if __name__ == "__main__":
