@@ -69,8 +69,7 @@ class Run:
         progress: Progress = context.no_progress,
         stop: Callable[[], CancelToken] | None = None,
     ) -> None:
-        for table in config.judges.values():
-            register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
+        register_credentials(*config.judges.values())  # selected or not: nothing is to show the key of one
         desk = self.desk = RunContext.of(config, cassettes, options or RunOptions())
         self.config, self.options, self.library, self.notes = desk.config, desk.options, desk.library, desk.notes
         pairs, baseline = self.options.pairs or config.pairs, self.options.baseline
