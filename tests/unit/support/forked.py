@@ -298,7 +298,10 @@ def _fork_workers(asked: socket.socket) -> bool:
 
 
 def _prepare() -> None:
-    """Import what is heavy, and all of the package: pytest says nothing about what it cannot rewrite any more."""
+    """Import what is heavy, and all of the package, and compile the page's templates, which takes as long as a run.
+
+    Pytest says nothing about what it cannot rewrite any more.
+    """
     gc.disable()
     from judgefixtures.parsing.language import vocabulary
 
@@ -309,6 +312,7 @@ def _prepare() -> None:
     for name in ("hypothesis", *(f"_pytest.{plugin}" for plugin in default_plugins)):
         importlib.import_module(name)
     vocabulary()
+    importlib.import_module("judgefixtures.report.html").page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
     gc.freeze()
     gc.enable()
