@@ -1,5 +1,6 @@
 """Run registry: the judges, pairs, contrasts and checks of a configuration, each created on first use."""
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ class RunRegistry:
         self._samples, self._logs = samples, logs
         self._judges: dict[str, Judge] = {}
         self._others: dict[tuple[str, str, str | None], tuple[CheckId, ...]] = {}  # what -k is to tell apart
+        self._contrasts: dict[str, tuple[Contrast, ...]] = {}
 
     def judge(self, name: str) -> Judge:
         """Return a configured judge, or one with a wording of it, made once.
@@ -55,19 +57,24 @@ class RunRegistry:
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
         """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
-        if family in OTHER_FAMILIES:
-            return other_contrasts(family, self._options.repeats, self._config.cues)
-        return contrasts(family, self._config.cues)
+        if family not in self._contrasts:
+            cues, repeats = self._config.cues, self._options.repeats
+            others = family in OTHER_FAMILIES
+            self._contrasts[family] = other_contrasts(family, repeats, cues) if others else contrasts(family, cues)
+        return self._contrasts[family]
 
     def _every_contrast(self) -> Iterator[Contrast]:
         return (contrast for family in self.families for contrast in self.contrasts(family))
 
+    @functools.cached_property
+    def _checks(self) -> dict[str, Check]:
+        return {check.name: check for check in checks_of(self._every_contrast())}
+
     def check(self, name: str) -> Check:
         """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
-        checks = {check.name: check for check in checks_of(self._every_contrast())}
-        if name not in checks:
-            raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, checks)}.")
-        return checks[name]
+        if name not in self._checks:
+            raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, self._checks)}.")
+        return self._checks[name]
 
     def fitted(self, check: Check, table: JudgeTable, pairs: Sequence[Pair]) -> Check:
         """Return a check as a judge is asked it: of a cue with all repeats where its answers are drawn.

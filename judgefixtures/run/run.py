@@ -69,8 +69,7 @@ class Run:
         progress: Progress = context.no_progress,
         stop: Callable[[], CancelToken] | None = None,
     ) -> None:
-        for table in config.judges.values():
-            register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
+        register_credentials(*config.judges.values())  # selected or not: nothing is to show the key of one
         context = self.context = RunContext.of(config, cassettes, options or RunOptions())
         self.config, self.options = context.config, context.options
         self.library, self.notes = context.library, context.notes

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked import run_module
 from support.pages import REPOSITORY, of_language
 from support.tables import TABLES
 
@@ -73,8 +74,7 @@ def differences(place: str, said: Iterable[str], there: Iterable[str]) -> list[s
 
 def pytest_says(*arguments: str) -> str:
     """Return what pytest prints."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout
+    return run_module("pytest", REPOSITORY, "-p", "no:cacheprovider", *arguments).stdout.str()
 
 
 # --- options, marks, fixtures, keys ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.forked import completed, run_module
 
 pytestmark = pytest.mark.whole  # runs programs
 
@@ -32,8 +33,12 @@ def example(tmp_path_factory):
 def gate(example, *options, before=(), code=1):
     """Gate in the example's folder and return what was reported."""
     report = example / "report"
-    command = [*before, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--judge-report={report}"]
-    done = subprocess.run([*command, *options], cwd=example, capture_output=True, text=True, check=False)
+    words = ["-p", "no:cacheprovider", f"--judge-report={report}", *options]
+    if before:
+        command = [*before, sys.executable, "-m", "pytest", *words]
+        done = subprocess.run(command, cwd=example, capture_output=True, text=True, check=False)
+    else:
+        done = completed(run_module("pytest", example, *words))
     assert done.returncode in (0, 1, 10) if code is None else done.returncode == code, done.stdout + done.stderr
     return done.stdout, {name: (report / name).read_bytes() for name in REPORTED}
 

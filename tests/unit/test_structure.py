@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import math
 import subprocess
@@ -62,10 +63,15 @@ def name_of(path):
     return ".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
 def imports_of(path):
     """Yield the full name of every module that a file imports from the package."""
     folder = ("judgefixtures", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -142,7 +148,7 @@ def test_no_two_classes_have_one_name():
     """A class name stands for one class in the whole package."""
     places = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: files for name, files in places.items() if len(files) > 1} == {}

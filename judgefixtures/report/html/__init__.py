@@ -64,13 +64,15 @@ def _hash_of(text: str) -> str:
 
 
 def _script(words: PageVocabulary, *, columns: bool) -> str:
-    """Return page.js in the words of a page, and with what shows columns where there are any.
+    """Return page.js in the words of a page, and with what shows columns where there are any."""
+    return str(_script_templates().get_template("page.js").render(words=words, columns=columns))
 
-    Its templates' marks are JavaScript's comments, and nothing but words of ours is put into it.
-    """
+
+@functools.cache
+def _script_templates() -> Any:
+    """Return the templates whose marks are JavaScript's comments; nothing but words of ours is put into them."""
     marks = {"block_start_string": "/*%", "block_end_string": "%*/"}
-    made = _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
-    return str(made.get_template("page.js").render(words=words, columns=columns))
+    return _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
 
 
 @functools.cache
