@@ -137,12 +137,13 @@ def options_page() -> str:
     )
 
 
-def command_sections(parser: argparse.ArgumentParser) -> Iterator[str]:
+def command_sections(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
     """Yield the part of a command, and those of its subcommands."""
-    options, inner = [], []
+    options: list[Entry] = []
+    inner: dict[str, argparse.ArgumentParser] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            inner = list(action.choices.values())
+            inner = action.choices
         elif action.dest != "help":
             names = "/".join(action.option_strings) or str(action.metavar or action.dest)
             words = action.metavar if action.metavar is not None else "|".join(map(str, action.choices or ()))
@@ -151,14 +152,15 @@ def command_sections(parser: argparse.ArgumentParser) -> Iterator[str]:
             options.append(Entry(shown, (action.help or "").replace("%%", "%")))
     intro = "" if inner and not options else " ".join(filter(None, [parser.description, parser.epilog]))
     if options or not inner:
-        yield section(f"`{parser.prog}`", options, intro)
-    for each in inner:
-        yield from command_sections(each)
+        yield section(f"`{name}`", options, intro)
+    for word, each in inner.items():
+        yield from command_sections(each, f"{name} {word}")
 
 
 def commands_page() -> str:
     """Return the page of the commands."""
-    parts = [*command_sections(build_parser()), *command_sections(build_simulator_parser())]
+    parsers = {"judgefixtures": build_parser(), "python -m judgefixtures.simulator": build_simulator_parser()}
+    parts = itertools.chain.from_iterable(command_sections(parser, name) for name, parser in parsers.items())
     return page("Commands", TEXTS["intros"]["commands"], *parts)
 
 
@@ -351,7 +353,7 @@ def signature(thing: Any) -> str:
     hidden = TEXTS["not_promised"].get(thing.__qualname__, ())
     every = inspect.signature(thing).parameters.values()
     kept = [each.replace(annotation=each.empty) for each in every if each.name not in ("self", "cls", *hidden)]
-    text = str(inspect.Signature(kept)).replace("<factory>", "...")
+    text = str(inspect.Signature(kept)).replace("<factory>", "...").replace("mappingproxy({})", "{}")
     return f"{text[:-1]}{', ' if kept else ''}...)" if hidden else text
 
 
