@@ -262,7 +262,8 @@ def json_type(node: ast.expr | None, home: type, seen: list[type]) -> str:
     """Return an annotation in the words of JSON, with a link for a record, which is added to those seen."""
     match node:
         case ast.BinOp(right=ast.Constant(value=None)):
-            return f"{json_type(node.left, home, seen)}?"
+            kind, of, inner = json_type(node.left, home, seen).partition(" of ")
+            return f"{kind}?{of}{inner}"
         case ast.BinOp():
             return f"{json_type(node.left, home, seen)} or {json_type(node.right, home, seen)}"
         case ast.Constant():
@@ -270,8 +271,11 @@ def json_type(node: ast.expr | None, home: type, seen: list[type]) -> str:
         case ast.Subscript(value=ast.Name(id="Literal"), slice=values):
             return " or ".join(json_type(each, home, seen) for each in getattr(values, "elts", [values]))
         case ast.Subscript(value=ast.Name(id=name), slice=inside):
-            inner = json_type(getattr(inside, "elts", [inside])[-1 if name in ("Mapping", "dict") else 0], home, seen)
-            return f"{'object' if name in ('Mapping', 'dict') else 'list'} of {inner}"
+            first, *others = getattr(inside, "elts", [inside])
+            if name == "tuple" and ast.unparse(others[-1]) != "...":
+                return "list"
+            several, each = ("object", others[0]) if name in ("Mapping", "dict") else ("list", first)
+            return f"{several} of {json_type(each, home, seen)}"
         case ast.Name(id=name):
             value = getattr(importlib.import_module(home.__module__), name, None)
             if is_dataclass(value) and isinstance(value, type):

@@ -42,7 +42,7 @@ class MacroRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRate(Record):
-    """How often the first response was chosen, with the labels one way round and the other."""
+    """How often the first response was chosen, by the label on it."""
 
     xy: float = 0.0
     yx: float = 0.0
@@ -50,7 +50,7 @@ class SelectionRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRate(Record):
-    """How often a response passed in arm x, and in arm y; None where no example counts."""
+    """How often a response passed, by arm."""
 
     x: Estimate | None = None
     y: Estimate | None = None
@@ -58,7 +58,7 @@ class PassRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRow(Record):
-    """The words in which the reason of a verdict argues for the other response."""
+    """Words of a reason that argue for the opposite of the verdict."""
 
     pair: str = ""
     condition: str = ""
@@ -69,7 +69,7 @@ class QuoteRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareRange(Record):
-    """The lower and the higher of a share by two detectors, and how far their intervals reach together."""
+    """Range of a share over two detectors."""
 
     values: tuple[float, ...] = ()
     low: float = 0.0
@@ -79,7 +79,7 @@ class ShareRange(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorRow(Record):
-    """What a detector that is a model makes of the reasons, beside the offline one.
+    """Result of the detector that is a model, beside the offline detector.
 
     `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
     detector says and then by what the model says; `agreement` is the share of them with the same answer.
@@ -98,7 +98,7 @@ class DetectorRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloorRow(Record):
-    """The noise that the contrasts of a judge on a dataset stand beside: repeats of one question, and the placebo."""
+    """Noise to compare contrasts with."""
 
     repeat_flip_rate: Estimate | None = None
     placebo_vsr: Estimate | None = None
@@ -299,7 +299,7 @@ class NotCountedRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueSentences(Record):
-    """The sentences that a contrast exchanges, as they stand in the prompt about response 1."""
+    """Cue sentences of a contrast, as the prompt says them of response 1."""
 
     x: str = ""
     y: str = ""
@@ -403,7 +403,7 @@ class PairShifts(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement(Record):
-    """How far people agree with each other: mean pairwise kappa and Krippendorff's alpha, None of one alone."""
+    """Agreement among people."""
 
     raters: int = 0
     kappa: float | None = None
@@ -456,7 +456,7 @@ class AgreementRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsPeople(Record):
-    """How a judge's agreement with people compares with theirs among each other, ties included.
+    """Comparison of a judge's agreement with people and people's with each other.
 
     `difference` is the mean of `difference_from_people` over `difference.n` examples, of which `ties` have no majority.
     """
@@ -539,7 +539,7 @@ class WordingRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """What a verdict costs on average, with the judge and with its baseline, over the same n pairs.
+    """Mean cost of a verdict, for the judge and its baseline on the same pairs.
 
     `difference` is judge - baseline; None where fewer than two pairs tell.
     """
@@ -552,7 +552,7 @@ class Expense:
 
 @dataclass(frozen=True, slots=True)
 class PositionPreference:
-    """What a judge's choice owes to the order: how often it is consistent, and how far it prefers the first.
+    """How far the order of the responses decides a judge's choice.
 
     `first` is P(chose what stood first) - 1/2 over both orders, in which content cancels; `by_gold` the same
     where the gold response is 1 and where it is 2.
@@ -577,7 +577,7 @@ class CorrectPairs(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest(Record):
-    """Two judges on the same pairs: the difference a - b, with McNemar's exact p, by itself and by Holm's method."""
+    """Comparison of two judges on the same pairs."""
 
     a: str = ""
     b: str = ""

@@ -49,7 +49,7 @@ class SwapRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsPerVerdict(Record):
-    """How many calls a verdict waits for, one after the other."""
+    """Number of calls in a row that a verdict waits for."""
 
     judge: int = 0
     baseline: int = 0
@@ -70,7 +70,7 @@ class ExpenseRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDifferenceRow(CandidateRow):
-    """A pair on which two judges differ, in one condition, with both reasons."""
+    """A pair on which two judges differ in one condition."""
 
     place: ClassVar[str] = "differences"
     pair: str = ""
