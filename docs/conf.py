@@ -14,7 +14,7 @@ from typing import Any
 project = "judgefixtures"
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "examples/*/README.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/reference/*.md", "examples/*/README.md"]
 exclude_patterns = [".*", "**/.*", "build", "cassettes", "dist", "report", "tests", "**/cassettes", "**/wheels"]
 nitpicky = True
 myst_heading_anchors = 4
@@ -41,7 +41,10 @@ def index_of(readme: str) -> list[tuple[str, list[str]]]:
 def add_navigation(app: Any, page: str, source: list[str]) -> None:
     """Make README's index the site's navigation."""
     if page == app.config.root_doc:
-        for name, pages in index_of(source[0]):
+        index = index_of(source[0])
+        listed = {each for _, pages in index for each in pages}
+        generated = [f"docs/reference/{file.stem}" for file in sorted(Path(__file__).parent.glob("reference/*.md"))]
+        for name, pages in [*index, ("Lists", [each for each in generated if each not in listed])]:
             source[0] += "\n```{toctree}\n:hidden:\n:caption: " + name + "\n\n" + "\n".join(pages) + "\n```\n"
 
 

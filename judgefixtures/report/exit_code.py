@@ -4,13 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from judgefixtures.models.findings import Row
 from judgefixtures.statistics import Status
+from judgefixtures.util.exit_codes import ExitCode
 
 from .run_record import RunRecord
 
-FAILED = 1
-MISTAKE = 2
-NOT_MEASURED = 10  # apart from pytest's own codes, 0 to 6
-NOTHING_DECIDED = 11
+FAILED, NOT_MEASURED, NOTHING_DECIDED = ExitCode.FAILED, ExitCode.NOT_MEASURED, ExitCode.NOTHING_DECIDED
 
 
 def has_only_errors(results: Iterable[Row]) -> bool:
@@ -42,8 +40,8 @@ def decide_exit_code(*, failed: bool, unmeasured: bool, mistake: bool = False, u
     >>> decide_exit_code(failed=False, unmeasured=True), decide_exit_code(failed=False, unmeasured=False)
     (10, 0)
     """
-    codes = {FAILED: failed, NOT_MEASURED: unmeasured, MISTAKE: mistake, NOTHING_DECIDED: undecided}
-    return next((code for code, holds in codes.items() if holds), 0)
+    codes = {FAILED: failed, NOT_MEASURED: unmeasured, ExitCode.MISTAKE: mistake, NOTHING_DECIDED: undecided}
+    return next((code for code, holds in codes.items() if holds), ExitCode.OK)
 
 
 def exit_code(record: RunRecord, report: Row) -> int:
