@@ -41,7 +41,7 @@ def decide_exit_code(*, failed: bool, unmeasured: bool, mistake: bool = False, u
     (10, 0)
     """
     codes = {FAILED: failed, NOT_MEASURED: unmeasured, ExitCode.MISTAKE: mistake, NOTHING_DECIDED: undecided}
-    return next((code for code, holds in codes.items() if holds), ExitCode.OK)
+    return int(next((code for code, holds in codes.items() if holds), ExitCode.OK))
 
 
 def exit_code(record: RunRecord, report: Row) -> int:
