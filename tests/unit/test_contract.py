@@ -290,7 +290,7 @@ def differs(there: inspect.Signature, said: inspect.Signature) -> str:
 
 def test_every_import_path_works() -> None:
     """Whatever the page imports is there; it imports what any page imports, and all that the package offers."""
-    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
     shown = set(imported([block.text for block in of_language(pages, "python")]))
     own = set(imported([block.text for block in of_language([PAGE], "python")]))
     faults = [" ".join(each) for each in sorted(own) if not hasattr(importlib.import_module(each[0]), each[1])]
