@@ -91,7 +91,7 @@ def name_of(page: Path) -> str:
 
 def of_column(number: int) -> list[Command]:
     """Return the commands in a column of README's table, from the top."""
-    rows = re.findall(r"^\| \d.* \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| \d\w?\. .* \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
     cells = [row.split(" | ")[number].strip("| `") for row in rows]
     return [Command(cell) for cell in cells if cell.startswith(("pytest ", "judgefixtures "))]
 
@@ -185,6 +185,7 @@ OF_ONE_RESPONSE = {'"gpt-4o-2024-11-20"': '"simulated-grader-faithful"'}
 
 def make_own(folder: Path, url: str, mode: str = "pairwise") -> Path:
     """Make a repository with `init`, with a judge that the simulator answers for."""
+    folder.mkdir(exist_ok=True)
     write_scaffold(folder, mode)
     file = folder / "pyproject.toml"
     text = file.read_text()

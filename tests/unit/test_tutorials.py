@@ -5,6 +5,7 @@ The simulator is the provider, too. What differs is who is named in the judge's 
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -46,7 +47,7 @@ def first_part(name: str) -> list[Block]:
 @pytest.mark.whole
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_tutorial_without_a_key(name: str, tmp_path: Path) -> None:
-    """Every command ends with the code that the page gives, and the numbers are those of the page's table."""
+    """Every command ends with the code that the page gives, and the shifts are those of the page's table."""
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     port = str(free_port())
     for block in first_part(name):
@@ -55,10 +56,10 @@ def test_a_tutorial_without_a_key(name: str, tmp_path: Path) -> None:
         if block.language == "sh" and not asks_a_provider(block):
             for command in block.commands:
                 assert_done(command, run(command.line.replace("8080", port), tmp_path))
-    report = (tmp_path / "report" / "report.md").read_text()
-    page = TUTORIALS[name].read_text(encoding="utf-8")
-    (moved,) = re.findall(r"changed \|(?: 0 of 100 \|)? (\d+ of 100)", page)
-    assert moved in report.replace("/100", " of 100")
+    rows = json.loads((tmp_path / "report" / "report.json").read_text())["contrasts"]
+    (row,) = re.findall(r"^\| shift \(VSR\) .*$", TUTORIALS[name].read_text(encoding="utf-8"), re.M)
+    shown = {float(number) for number in re.findall(r"\| (\d\.\d\d) (?=\|)", row)}
+    assert {round(each["vsr"]["value"], 2) for each in rows} == shown
 
 
 @pytest.mark.slow
