@@ -33,7 +33,7 @@ WITH: Mapping[str, str] = MappingProxyType({"list": "a list", "table": "a table"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersByRow(JudgeRow):
-    """What a judge says of the answers of a dataset that have something in common, and what people say of the same.
+    """Answers of a judge and of people, by length, format or model; shown only.
 
     Told apart `by` length, something of a format, or model, they are a `group`; `words` are the fewest and the most of
     a third by length. The judge's own estimate is `judged`: of the `outcome` "passed" or "chosen" a share, of "score"

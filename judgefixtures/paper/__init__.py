@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.exit_codes import ExitCode
 
 from .figure import NAMES, draw_figure
 from .markdown import describe_paper, paper_page
@@ -17,8 +18,6 @@ from .replication import PaperCell, PaperResults, measure_paper, open_run
 __all__ = ["PaperCell", "PaperResults", "WrittenPaper", "measure_paper", "open_run", "write_paper"]
 
 PAGE = "paper.md"
-EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
-NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def _drawn(paper: PaperResults, folder: Path) -> tuple[Sequence[Path], str]:
 
 def _exit_code(paper: PaperResults, trouble: str) -> int:
     if paper.differing:
-        return DIFFERENT
+        return ExitCode.FAILED
     if paper.is_lacking:
-        return NOT_MEASURED
-    return MISTAKE if trouble else EQUAL
+        return ExitCode.NOT_MEASURED
+    return ExitCode.MISTAKE if trouble else ExitCode.OK

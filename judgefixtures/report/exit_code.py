@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from judgefixtures.models.findings import Row
 from judgefixtures.statistics import Status
+from judgefixtures.util.exit_codes import ExitCode
 
 from .run_record import RunRecord
 
-FAILED = 1
-NOT_MEASURED = 10  # apart from pytest's own codes, 0 to 6
-NOTHING_DECIDED = 11
+FAILED, NOT_MEASURED, NOTHING_DECIDED = ExitCode.FAILED, ExitCode.NOT_MEASURED, ExitCode.NOTHING_DECIDED
 
 
 def has_only_errors(results: Iterable[Row]) -> bool:

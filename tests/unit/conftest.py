@@ -14,7 +14,7 @@ settings.load_profile("suite")
 
 # Test modules are imported from their files (--import-mode=importlib), which puts no folder on the path. At its end:
 # what a test's own project calls by the same name comes first.
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "benchmarks")]
+sys.path += [str(Path(__file__).parent), *(str(Path(__file__).parents[2] / name) for name in ("benchmarks", "tools"))]
 pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)

@@ -6,8 +6,6 @@ import asyncio
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
