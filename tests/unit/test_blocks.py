@@ -65,6 +65,7 @@ NOT_RUN = {
 SHOWN = {
     "close: 1 of 1 pairs": "compared in test_votes.py",
     "{question} {cue}": "a template; test_init.py runs it",
+    "Which response answers the question better?": "a template; test_tutorials.py loads it",
     "Does the response answer the question correctly?": "a template; test_tutorials.py loads it",
     '{"id": "e1", "reading"': "a log of grades; test_import_grades.py imports one like it",
 }

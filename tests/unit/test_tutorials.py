@@ -84,8 +84,9 @@ def asks_a_provider(block: Block) -> bool:
     return "--judge-record" in block.text and SERVER not in block.text
 
 
-def test_the_template_of_the_tutorial_loads(tmp_path: Path) -> None:
-    """The prompt of the pass/fail tutorial has the slots that such a judge needs."""
-    (text,) = [block.text for block in blocks(TUTORIALS["pass-fail"]) if block.language == "text"]
-    (tmp_path / "grader.txt").write_text(text)
-    assert load_template(str(tmp_path / "grader.txt"), mode="binary")
+@pytest.mark.parametrize(("page", "mode"), [("tutorial/pass-fail", "binary"), ("how-to/own-template", "pairwise")])
+def test_the_templates_of_the_docs_load(page: str, mode: str, tmp_path: Path) -> None:
+    """The prompts that pages show have the slots that such a judge needs."""
+    (text,) = [block.text for block in blocks(REPOSITORY / "docs" / f"{page}.md") if block.language == "text"]
+    (tmp_path / "prompt.txt").write_text(text)
+    assert load_template(str(tmp_path / "prompt.txt"), mode=mode)
