@@ -84,7 +84,7 @@ record-paper: $(READY)  ## the paper's experiment, with two API keys and the hub
 	@test -n "$(YES)" || { printf "Ask all of that, at this cost? [y/N] "; read answer && test "$$answer" = y; }
 	$(RUN) $(PAPER) || test $$? -eq 1
 
-# Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/paper.md.
+# Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/how-to/paper.md.
 paper: $(READY)  ## the paper's tables and its figure, from the recordings (INTO=folder, ARGS="--judge NAME")
 	$(RUN) judgefixtures paper --into $(INTO) $(ARGS)
 

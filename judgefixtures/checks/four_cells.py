@@ -94,7 +94,7 @@ def measure_four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 
     """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
 
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
-    docs/statistics.md, "Position, noise, ranking".
+    docs/explanation/measures.md.
     """
     selected = [(four[0], [outcome_share(each, "chose-first") for each in four]) for four in zip(*cells, strict=True)]
     valid = [(first, four) for first, four in selected if None not in four]

@@ -32,7 +32,7 @@ from judgefixtures.statistics.score_shift import FARTHEST, gate_scores
 from .base import Answers, CheckInput, GateDecision, SampleRequirement
 from .formatting import format_interval
 
-# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
+# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (benchmarks/results.md).
 FEWEST = 30
 
 # What the odds ratios of a judge that reasons first are called: not those of its verdicts.

@@ -1,6 +1,6 @@
 """File of imported answers, stored beside the cassettes and read in place of them.
 
-`import_log.py` writes the file. Every line is checked when it is read. docs/imported.md describes the format.
+`import_log.py` writes the file. Every line is checked when it is read. docs/how-to/import.md describes the columns.
 """
 
 from __future__ import annotations

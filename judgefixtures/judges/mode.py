@@ -1,7 +1,7 @@
 """Base of judge modes: the prompt, the requests of an arm, and the verdict of an answer.
 
 Each mode is one class in one file of this folder, and no other code asks for a judge's mode. The defaults fit judges
-that see two responses and choose one. docs/contributing.md explains how to add a mode.
+that see two responses and choose one. CONTRIBUTING.md explains how to add a mode.
 """
 
 from __future__ import annotations

@@ -116,7 +116,10 @@ def _caveats(run: Run, compared: Sequence[CheckId], rows: Sequence[Sequence[str]
             else []
         ),
     ]
-    lines = ["simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"]
+    lines = [
+        "simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look "
+        "(docs/explanation/swap.md)"
+    ]
     if others:
         lines.append(f"this swap is another one, and its chances differ: {', '.join(others)}")
     if unknown := [row for row in rows if "?" in "".join(row)]:

@@ -1,6 +1,6 @@
 """Run: ask judges about pairs through their recordings and check them, without pytest.
 
-The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/python.md).
+The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/how-to/notebook.md).
 """
 
 import re

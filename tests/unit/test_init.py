@@ -188,27 +188,31 @@ def test_every_replaced_word_is_one_of_a_module() -> None:
     assert not [said for said in kit.words if not any(said in text for text in texts)]
 
 
-GRADERS = (REPOSITORY / "docs" / "graders.md").read_text(encoding="utf-8")
+DOCS = REPOSITORY / "docs"
+CODE = (DOCS / "how-to" / "code-judges.md").read_text(encoding="utf-8")
 
 
 def block(language: str, holding: str) -> str:
-    """Return the code of docs/graders.md in a language that holds some words."""
-    blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", GRADERS, re.M | re.S)
+    """Return the code of docs/how-to/code-judges.md in a language that holds some words."""
+    blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", CODE, re.M | re.S)
     (found,) = [each for each in blocks if holding in each]
     return found
 
 
-def test_init_writes_the_table_of_the_docs() -> None:
-    """Every key and value that docs/graders.md shows stands in what is written, as it is or as a comment."""
-    shown = [line.partition(" #")[0].strip() for line in block("toml", "label_values").splitlines()]
-    text = starter_configuration("binary", "openai")
+@pytest.mark.parametrize(("page", "mode"), [("pairs", "pairwise"), ("pass-fail", "binary")])
+def test_init_writes_the_tables_of_the_tutorials(page: str, mode: str) -> None:
+    """Every key and value that a tutorial shows stands in what is written, as it is or as a comment."""
+    tables = re.findall(r"^```toml\n(.*?)^```", (DOCS / "tutorial" / f"{page}.md").read_text(), re.M | re.S)
+    shown = [line for table in tables for line in table.splitlines() if line and "simulated" not in line]
+    text = starter_configuration(mode, "openai")
     written = {line.removeprefix("# ").partition(" #")[0].strip() for line in text.splitlines()}
+    assert shown
     assert not [line for line in shown if line not in written]
 
 
 @pytest.mark.slow
 def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester) -> None:
-    """The lines of docs/graders.md gate a grader of three lines: one that favours what is new fails, its cure passes."""
+    """The lines of docs/how-to/code-judges.md gate a grader of three lines: one that favours what is new fails, its cure passes."""
     words = [f"{a}{b}{c}" for a in "bdfg" for b in "aeiou" for c in "lmnr"]
     rows = []
     for n in range(100):
