@@ -1,0 +1,27 @@
+"""Messages of reports, in messages.txt.jinja."""
+
+from collections.abc import Mapping
+
+from judgefixtures.checks.plain_language import EDITED
+from judgefixtures.models.messages import load_messages
+from judgefixtures.util.patterns import load_table
+
+WORDS = load_table("checks")
+VARIED: Mapping[str, str] = {**WORDS["varied"], **EDITED}  # what differs between the two sides of a family's contrasts
+
+
+def describe_family_sides(family: str) -> str:
+    """Return what differs between the sides of a family's contrasts, with its name.
+
+    >>> describe_family_sides("recency"), describe_family_sides("brand")
+    ('when a response is said to have been written (recency)', 'the label brand')
+    """
+    text = VARIED.get(family, f"the label {family}")
+    return text if family in text else f"{text} ({family})"
+
+
+MESSAGES = load_messages(
+    __file__,
+    sides=lambda families: [describe_family_sides(family) for family in families],
+    word=lambda key, table: WORDS[table].get(key),
+)
