@@ -20,14 +20,15 @@ from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics.clusters import ClusterTotals, can_decide, describe_clusters
 from judgefixtures.statistics.elementary import check_alpha
-from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed, pluralize
+from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed
 from judgefixtures.statistics.gates import inconclusive_advice, settled
 from judgefixtures.statistics.power import smallest_passing_n
 from judgefixtures.statistics.proportions import macro_average, proportion
 
 from .answers_by import group_rows
 from .base import Answers, Arms, CheckInput, GateDecision, SampleRequirement, SingleJudgeCheck
-from .formatting import format_interval, interval_cell, table_lines
+from .formatting import interval_cell, table_lines
+from .messages import MESSAGES
 from .plain_language import with_deciding_part
 from .sections import DisplayOptions, Section, read_results
 
@@ -80,6 +81,7 @@ class AccuracyCheck(SingleJudgeCheck):
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
+        text = MESSAGES.accuracy(judge, dataset, measured[0], gate.min_accuracy)
         return self.decided(
             case,
             decision,
@@ -87,7 +89,7 @@ class AccuracyCheck(SingleJudgeCheck):
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             evidence={CorrectPairs.place: (correct_pairs(judge, dataset, own),)},
             estimate=measured[0].accuracy,
-            plain=with_deciding_part(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
+            plain=with_deciding_part(text, decision.decided_by),
         )
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
@@ -96,16 +98,6 @@ class AccuracyCheck(SingleJudgeCheck):
 
 
 NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
-
-
-def _plain(judge: str, dataset: str, measured: AccuracyMeasurement, least: float | None) -> str:
-    """Return how often a judge is right, and how often it has to be, in a sentence."""
-    estimate = measured.accuracy
-    minimum = "" if least is None else f", more than {format_share(least)} asked"
-    return (
-        f"{judge} is right on {measured.correct:g} of {pluralize(measured.n, 'pair')} of {dataset} whose better "
-        f"response is known ({format_share(estimate.value)}{minimum}; {format_interval(estimate)})"
-    )
 
 
 def count_with_gold(pairs: Sequence[Pair]) -> int:

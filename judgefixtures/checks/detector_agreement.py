@@ -12,9 +12,10 @@ from judgefixtures.models.check_rows import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.models.contrasts import Outcome
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.parsing.acknowledgment import Acknowledgment
-from judgefixtures.statistics.estimate import Estimate, Status, format_share, interval_text
+from judgefixtures.statistics.estimate import Estimate, Status
 
 from .base import UnreadableReasons
+from .messages import MESSAGES
 
 Decided = tuple[Status, str]
 # What a measurement has of what is admitted, all of it.
@@ -188,19 +189,4 @@ def detector_lines(rows: Sequence[ContrastRow]) -> list[str]:
 
 def describe_detector_agreement(row: DetectorRow) -> str:
     """Return in words how far the detectors agree, and the range of CAR."""
-    agreement, car = row.agreement, row.car_range
-    parts = []
-    if car:
-        first, last = car.values
-        parts.append(f"CAR {format_share(first)} to {format_share(last)}, {interval_text(car)} by either")
-    if agreement:
-        parts.append(
-            f"{row.judge} and the offline detector say the same of {format_share(agreement.value)} of "
-            f"{agreement.n} reasons, {interval_text(agreement)}"
-        )
-    if row.invalid:
-        parts.append(
-            f"{row.invalid} of its answers cannot be read and count as not cited"
-            + ("" if car else ": where that is more than max_invalid, nothing is decided by it")
-        )
-    return "; ".join(parts) or "no reason to read"
+    return MESSAGES.detectors(row)

@@ -15,8 +15,9 @@ from judgefixtures.statistics.proportions import paired_difference
 
 from .base import Answers, CheckInput, GateDecision
 from .contrast import ContrastCheck, evaluate_shift
-from .contrast_gate import invalid_decision, invalid_note, stuck_reason
+from .contrast_gate import invalid_decision, stuck_reason
 from .log_odds_and_scores import measure_log_odds_and_scores
+from .messages import MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
         result.p_pass,
         result.p_fail,
         tolerance,
-        tuple(filter(None, [reason, gross, invalid_note(measured)])),
+        tuple(filter(None, [reason, gross, MESSAGES.invalid(measured)])),
         result.needed_pairs,
         (DecisionPart(part, status, reason, estimate=gained, allowed=(None, tolerance)),),
     )

@@ -17,6 +17,7 @@ from judgefixtures.statistics.proportions import proportion
 
 from .base import GateDecision, SampleRequirement
 from .formatting import format_interval
+from .messages import MESSAGES
 
 FAMILY = "position"
 KEY = "max_position_flips"
@@ -102,10 +103,4 @@ def flip_columns(part: DecisionPart) -> dict[str, object]:
 
 def flips_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return how consistent choices are in both orders, and beside it how often asking again changes them."""
-    return [
-        f"both orders of {row.judge} on {row.dataset}: {flips.reason}"
-        + (f"; asked again in one order, {format_estimate(again, format_share)} change" if again else "")
-        for row in rows
-        if (flips := row.position_flips) and flips.reason
-        for again in [row.floor.repeat_flip_rate if row.floor else None]
-    ]
+    return MESSAGES.lines("both_orders", rows)

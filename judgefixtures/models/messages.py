@@ -3,14 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from judgefixtures.statistics.estimate import (
-    format_estimate,
-    format_share,
-    format_signed,
-    interval_text,
-    pluralize,
-)
+from judgefixtures.statistics.estimate import format_estimate, format_share, format_signed, interval_text, pluralize
 from judgefixtures.util.jinja import Messages
+from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
 
 FILTERS: dict[str, Callable[..., object]] = {
@@ -20,11 +15,13 @@ FILTERS: dict[str, Callable[..., object]] = {
     "share_estimate": lambda estimate: format_estimate(estimate, format_share),
     "interval": lambda estimate: interval_text(estimate, "{} to {}"),
     "ci": interval_text,
+    "count": lambda estimate: round(estimate.value * estimate.n),
     "counted": lambda estimate: f"{round(estimate.value * estimate.n)} of {estimate.n}",
     "plural": pluralize,
     "names": join_names,
     "repr": repr,
     "g": lambda number: f"{number:g}",
+    "word": lambda key, table: load_table("checks")[table].get(key),
     "capital": lambda text: f"{text[:1].upper()}{text[1:]}",
 }
 

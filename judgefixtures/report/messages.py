@@ -6,8 +6,8 @@ from judgefixtures.checks.plain_language import EDITED
 from judgefixtures.models.messages import load_messages
 from judgefixtures.util.patterns import load_table
 
-WORDS = load_table("checks")
-VARIED: Mapping[str, str] = {**WORDS["varied"], **EDITED}  # what differs between the two sides of a family's contrasts
+# What differs between the two sides of a family's contrasts.
+VARIED: Mapping[str, str] = {**load_table("checks")["varied"], **EDITED}
 
 
 def describe_family_sides(family: str) -> str:
@@ -20,8 +20,4 @@ def describe_family_sides(family: str) -> str:
     return text if family in text else f"{text} ({family})"
 
 
-MESSAGES = load_messages(
-    __file__,
-    sides=lambda families: [describe_family_sides(family) for family in families],
-    word=lambda key, table: WORDS[table].get(key),
-)
+MESSAGES = load_messages(__file__, sides=lambda families: [describe_family_sides(family) for family in families])

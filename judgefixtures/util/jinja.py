@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 MACRO = re.compile(r"^\{% macro (\w+)\(.*?^\{% endmacro %\}$", re.MULTILINE | re.DOTALL)
-JOINED = re.compile(r"\\\n[ ]*")
-LINE_BREAK_OF_A_VALUE = "\x1f"
+JOINED = re.compile(r"\\\n *")
+TAGS_ALONE = re.compile(r"^ *((?:\{%(?:(?!%\}).)*%\} *)+)\n", re.MULTILINE)
+BREAK_IN_VALUE = "\x1f"
 Filters = Mapping[str, Callable[..., object]]
 
 
@@ -21,8 +22,9 @@ def load_template(path: Path, **filters: Callable[..., object]) -> Any:
 class Messages:
     """Messages of a package: the macros of a template, each compiled when it is first used.
 
-    `MESSAGES.passed(row)` returns the text of the macro `passed`. A backslash at the end of a line joins the next one to
-    it, without its indentation. Macros call each other as `say.passed(row)`.
+    `MESSAGES.passed(row)` returns the text of the macro `passed`. A line that has nothing but tags is no line of the
+    text. A backslash at the end of a line joins the next one to it, without its indentation. Macros call each other as
+    `say.passed(row)`.
     """
 
     def __init__(self, path: Path, filters: Filters) -> None:
@@ -33,26 +35,29 @@ class Messages:
         """Return a macro as a function; its last line break is no part of the text."""
         if name.startswith("_"):
             raise AttributeError(name)
-        if name not in self._macros:
-            self._macros[name] = getattr(self._environment.from_string(self._sources[name]).module, name)
-        macro = self._macros[name]
-        return lambda *values, **named: macro(*values, **named).removesuffix("\n").replace(LINE_BREAK_OF_A_VALUE, "\n")
+        macro = self._macro(name)
+        return lambda *values, **named: macro(*values, **named).removesuffix("\n").replace(BREAK_IN_VALUE, "\n")
 
     def lines(self, name: str, *values: object, **named: object) -> list[str]:
-        """Return the lines of a macro without empty ones; a line break within a value ends no line."""
-        getattr(self, name)
-        text = self._macros[name](*values, **named)
-        return [line.replace(LINE_BREAK_OF_A_VALUE, "\n") for line in text.split("\n") if line]
+        """Return the lines of a macro without empty ones, "" for a dot; a line break within a value ends no line."""
+        lines = self._macro(name)(*values, **named).split("\n")
+        return ["" if line == "." else line.replace(BREAK_IN_VALUE, "\n") for line in lines if line]
+
+    def _macro(self, name: str) -> Callable[..., str]:
+        if name not in self._macros:
+            self._macros[name] = getattr(self._environment.from_string(self._sources[name]).module, name)
+        return self._macros[name]
 
     @cached_property
     def _sources(self) -> dict[str, str]:
-        text = JOINED.sub("", self._path.read_text(encoding="utf-8"))
-        return {macro[1]: macro[0] for macro in MACRO.finditer(text)}
+        macros = MACRO.finditer(self._path.read_text(encoding="utf-8"))
+        return {macro[1]: JOINED.sub("", TAGS_ALONE.sub(r"\1", macro[0])) for macro in macros}
 
     @cached_property
     def _environment(self) -> Any:
         made = _environment(self._filters)
-        made.finalize = lambda value: value.replace("\n", LINE_BREAK_OF_A_VALUE) if isinstance(value, str) else value
+        made.finalize = lambda value: value.replace("\n", BREAK_IN_VALUE) if isinstance(value, str) else value
+        made.trim_blocks = made.lstrip_blocks = False
         made.globals["say"] = self
         return made
 
