@@ -20,7 +20,7 @@ from judgefixtures.models.cues import PLACEBO
 from judgefixtures.models.findings import PartRow, Row, decided_by_control
 from judgefixtures.models.record import as_json
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
-from judgefixtures.models.vocabulary import OF_EXAMPLES, Vocabulary
+from judgefixtures.models.vocabulary import Vocabulary
 from judgefixtures.statistics import Status, format_share
 from judgefixtures.swap.components import fault_signs
 from judgefixtures.swap.sentences import SHIFTS
@@ -31,6 +31,7 @@ from .. import swap_coverage
 from ..contrast_groups import group_equal_results, group_summary
 from ..contrast_table import CONTRASTS
 from ..html import charts
+from ..messages import MESSAGES
 from ..overview import OPEN, judge_results, missing_results_line, other_results, unfinished_items
 from ..ranking_section import describe_ranking
 from ..sections import list_sections
@@ -316,7 +317,7 @@ def _people(report: Row) -> Iterable[JudgeSummary]:
         counts = [(status, statuses[name, status]) for status in (*OPEN, "PASS", "NOT_APPLICABLE")]
         counts = [each for each in counts if each[1]]
         kind, identity = swap_coverage.answer_origin(name, identities[name]), tuple(_flat(identities[name]))
-        source = _source(kind, recorded.get(name) or {})
+        source = MESSAGES.source(kind, recorded.get(name) or {})
         yield JudgeSummary(name, kind, source, identity, tuple(counts), name in baselines)
 
 
@@ -327,23 +328,6 @@ def _sources(people: Sequence[JudgeSummary]) -> Iterable[str]:
         names.setdefault(person.source, []).append(person.name)
     for source, own in names.items():
         yield f"{join_names(own)}: {source}"
-
-
-def _source(kind: str, when: Row) -> str:
-    """Say where a judge's answers come from."""
-    first, last, now = (when.get(key) for key in ("first", "last", "asked_now"))
-    dates = f" of {first}" if first and first == last else f" of {first} to {last}" if first and last else ""
-    if dates and when.get("undated"):
-        dates += " (some have no date)"
-    if kind == "imported":
-        return f"imported, answers{dates} were taken from a log and nothing was asked."
-    origin = f"replayed from recordings{dates}" if dates or not now else "asked now"
-    origin = origin if when else "no recordings were used"
-    if dates and now:
-        origin += f", and {now:,} answers asked now"
-    if kind == "simulated":
-        return f"simulated (a program plays the judge, no model was asked), {origin}."
-    return f"{origin}."
 
 
 def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, str]]:
@@ -375,14 +359,12 @@ def _swap(row: Row, report: Row) -> SwapView:
 
     coverage, alike = swap_coverage.swap_coverage(decision, report), _is_unadmitted(decision.components)
     first, sides = caveats(decision, report), swap_coverage.side_numbers(decision, report)
+    numbers = MESSAGES.swap_numbers(sides, words, swap_coverage.simulated_judges(decision, report))
     sides_to_show = [each for each in sides if not (alike and each.kind == HIDDEN)]
     single = [each for each in components if not _is_of_all(each) and not (alike and each["kind"] == HIDDEN)]
     return SwapView(
         row=row,
-        lead=f"{first}. " * bool(first)
-        + _swap_lead(row, components, words)
-        + _in_numbers(sides, words)
-        + _played(swap_coverage.simulated_judges(decision, report)),
+        lead=f"{first}. " * bool(first) + _swap_lead(row, components, words) + numbers,
         coverage=coverage,
         sides=tuple(_side_by_side(each, words) for each in sides_to_show),
         notes=(*swap_coverage.describe_side_numbers(sides, words), *([UNADMITTED] if alike else [])),
@@ -406,30 +388,6 @@ def _is_unadmitted(components: Iterable[ComponentRow]) -> bool:
     of_shift = {each.name: numbers(each) for each in components if each.kind == "abs-vsr"}
     of_hidden = {each.name: numbers(each) for each in components if each.kind == HIDDEN}
     return bool(of_hidden) and of_shift == of_hidden
-
-
-def _in_numbers(sides: Iterable[swap_coverage.JudgeSideNumbers], words: Vocabulary) -> str:
-    """Say in a sentence what both judges do over everything: how often right, how far after each family."""
-    right = [each for each in sides if each.kind == "accuracy"]
-    followed = [each for each in sides if each.kind == "abs-vsr"]
-    agrees = f"is right in {{}} of the {words.many} (over both orders)"
-    if words is OF_EXAMPLES:
-        agrees = f"agrees with people's labels on {{}} of the {words.many}"
-    clauses = [f"it {agrees.format(_against(each))}" for each in right]
-    if followed:
-        clauses.append(f"follows {join_names([f'{each.name} by {_against(each)}' for each in followed])}")
-    return f" In numbers, against those of the baseline: {', and '.join(clauses)}." if clauses else ""
-
-
-def _played(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return f" {join_names(names)} {verb} simulated: a program played {them}, and no model was asked."
-
-
-def _against(each: swap_coverage.JudgeSideNumbers) -> str:
-    return f"{format_share(each.judge.value, 3)} against {format_share(each.baseline.value, 3)}"
 
 
 def _guards(components: Iterable[Row], words: Vocabulary) -> Iterable[ForestGroup]:
@@ -463,19 +421,12 @@ def _named(part: Row) -> tuple[str, str]:
 
 def _swap_lead(row: Row, components: Sequence[Row], words: Vocabulary) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
-    judge, baseline = row["judge"], row["baseline"]
     parts = list(filter(_is_of_all, components))
     worse, unclear = (
         worse_parts_text((_named(part) for part in parts if part["status"] == status), words.said)
         for status in ("FAIL", "INCONCLUSIVE")
     )
-    doubt = f" These {words.many} cannot tell whether {unclear}." if unclear else ""
-    if row["status"] == "APPROVE":
-        return f"{judge} may take the place of {baseline}: in all that was compared it is no worse, within the margins."
-    if row["status"] == "REJECT":
-        why = f": {worse}." if worse else ", for the reasons below."
-        return f"{judge} should not take the place of {baseline}{why}{doubt}"
-    return f"Whether {judge} may take the place of {baseline} is not settled.{doubt}"
+    return MESSAGES.swap_lead(row, worse, unclear, words)
 
 
 # --- intervals --------------------------------------------------------------------------------------------------
