@@ -37,7 +37,7 @@ class SentBatch:
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded
-    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of asker
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of client
     partial: datetime.datetime | None = None  # when a download of its answers first lacked some
     unseen: datetime.datetime | None = None  # when the provider's list first did not show it, by the provider's clock
 

@@ -56,22 +56,22 @@ class BatchParityCheck:
             else:
                 self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
-    def asks(self, asker: ModelClient[Any]) -> bool:
+    def asks(self, client: ModelClient[Any]) -> bool:
         """Tell whether a further question is asked both ways, and count it."""
-        if asker.name not in self._left:
-            self._left[asker.name] = 0 if (asker.name, judge_identity_digest(asker)) in self._measured else self.most
-        if self._left[asker.name] <= 0:
+        if client.name not in self._left:
+            self._left[client.name] = 0 if (client.name, judge_identity_digest(client)) in self._measured else self.most
+        if self._left[client.name] <= 0:
             return False
-        self._left[asker.name] -= 1
+        self._left[client.name] -= 1
         return True
 
-    def asks_again(self, asker: ModelClient[Any], place: str, digest: str) -> bool:
+    def asks_again(self, client: ModelClient[Any], place: str, digest: str) -> bool:
         """Tell whether a batch is asked what was asked at once for an earlier one, which answered nothing of it.
 
         So nothing is paid for at once again.
         """
-        again = self._again.get((asker.name, judge_identity_digest(asker)), set()) if self._again else set()
-        if (place, digest) not in again or not self.asks(asker):
+        again = self._again.get((client.name, judge_identity_digest(client)), set()) if self._again else set()
+        if (place, digest) not in again or not self.asks(client):
             return False
         again.remove((place, digest))
         return True
@@ -109,6 +109,6 @@ class BatchParityCheck:
         return [f"parity: {sent.judge}: {both} pairs could not be compared, and the next batch asks them again: {why}"]
 
 
-def judge_identity_digest(asker: ModelClient[Any]) -> str:
+def judge_identity_digest(client: ModelClient[Any]) -> str:
     """Return a digest of a judge as it is defined."""
-    return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(client.identity, sort_keys=True).encode()).hexdigest()[:16]

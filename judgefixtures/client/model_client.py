@@ -44,11 +44,13 @@ class ModelClient(ABC, Generic[R]):
     limit_key = "max_output_tokens"
     is_comparable = False  # its replies decide something, so that two ways of asking can be compared
 
-    def __init__(self, name: str, table: JudgeTable, provider: Provider, pace: RateLimiter | None = None) -> None:
+    def __init__(
+        self, name: str, table: JudgeTable, provider: Provider, rate_limiter: RateLimiter | None = None
+    ) -> None:
         self.name = name
         self.table = table
-        self.pace = pace or RateLimiter(table.requests_per_minute)
-        self.pin = ServedModelGuard(name, table)
+        self.rate_limiter = rate_limiter or RateLimiter(table.requests_per_minute)
+        self.model_guard = ServedModelGuard(name, table)
         self.cut_offs = TruncationMonitor(name, table, self.limit_key)
         self.back_off = BackoffCounter(name)
         self.probed = False
@@ -77,7 +79,7 @@ class ModelClient(ABC, Generic[R]):
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """Who is asked, and with which parameters: the part of an identity that every asker has."""
+        """Who is asked, and with which parameters: the part of an identity that every client has."""
         table = self.table
         identity: dict[str, Any] = {"provider": table.provider}
         if table.record.is_code:
@@ -152,16 +154,16 @@ class ModelClient(ABC, Generic[R]):
         """
         return await self._ask(prompt, call, RequestOptions())
 
-    async def _ask(self, prompt: str, call: JudgeCall | None, manner: RequestOptions) -> R:
+    async def _ask(self, prompt: str, call: JudgeCall | None, options: RequestOptions) -> R:
         call = call or CALL.get() or JudgeCall()
         self.check_asked()
         self._check_key(call)
         self._follow_loop()
-        patience = RetryState.of(self.table, manner.attempts, self.pace.answers)
-        return await RetryLoop(self, prompt, call, manner, patience).reply()
+        retry_state = RetryState.of(self.table, options.attempts, self.rate_limiter.answers)
+        return await RetryLoop(self, prompt, call, options, retry_state).reply()
 
     def check_asked(self) -> None:
-        """Raise ValueError where another asker has to be asked in this one's place; by default none has."""
+        """Raise ValueError where another client has to be asked in this one's place; by default none has."""
 
     def _follow_loop(self) -> None:
         """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""
@@ -174,7 +176,7 @@ class ModelClient(ABC, Generic[R]):
         """Return the answer of one attempt, in its turn and without secrets; raises as providers do."""
         call.verdict_pattern = self.verdict_pattern
         unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
-        async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
+        async with contextlib.nullcontext(0.0) if unhurried else self.rate_limiter.call() as started:
             try:
                 # The time of a function begins when its turn comes: its provider counts.
                 async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
@@ -184,16 +186,16 @@ class ModelClient(ABC, Generic[R]):
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
             except RetryableError as error:
                 if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
-                    self.pace.refused(started, error.retry_after)
+                    self.rate_limiter.refused(started, error.retry_after)
                 raise
             if not unhurried:
-                self.pace.heed(answer.quotas)
-        self.pin.check(answer.served_model)
+                self.rate_limiter.heed(answer.quotas)
+        self.model_guard.check(answer.served_model)
         if call.is_replayed:  # recordings hold no secrets
             return answer
         self.has_answered = self.has_answered or not call.was_played
         if not unhurried:
-            self.pace.answered(started)
+            self.rate_limiter.answered(started)
         return _without_secrets(answer)
 
     def _check_key(self, call: JudgeCall) -> None:
@@ -231,43 +233,43 @@ def _without_secrets(answer: ProviderResponse) -> ProviderResponse:
 class RetryLoop(Generic[R]):
     """The attempts to have one question answered, of which `wasted` failed ones may have been billed."""
 
-    asker: ModelClient[R]
+    client: ModelClient[R]
     prompt: str
     call: JudgeCall
-    manner: RequestOptions
-    patience: RetryState
+    options: RequestOptions
+    retry_state: RetryState
     wasted: int = 0
 
     async def reply(self) -> R:
         """Return what is made of the answer; raises FatalJudgeError."""
-        asker = self.asker
-        if self.manner.after is not None:
-            await asker.back_off.wait(self.manner.after, 0)
+        client = self.client
+        if self.options.after is not None:
+            await client.back_off.wait(self.options.after, 0)
         while True:
             try:
-                answer = await asker.ask_once(self.prompt, self.call)
+                answer = await client.ask_once(self.prompt, self.call)
             except RetryableError as error:
                 failure, was_last = self._note_failure(error)
             except providers.FatalJudgeError as error:
                 if not self._is_of_prompt(error):
                     raise self._end(error) from None
-                asker.unexplained += 1
+                client.unexplained += 1
                 words = self._in_words(error)
                 return self._accept(ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True))
             else:
-                asker.unexplained = 0
+                client.unexplained = 0
                 return self._accept(answer)
             if was_last:  # said here, where the server's own words, keys and all, are no longer the error's context
                 return self._give_up(failure)
-            await asker.back_off.wait(failure, self.patience.failures)
+            await client.back_off.wait(failure, self.retry_state.failures)
 
     @property
     def _is_tentative(self) -> bool:
-        return self.manner.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
+        return self.options.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
 
     def _settle(self) -> None:
         """Keep what was received, or forget it where nothing of this question is to be recorded."""
-        (self.call.keep_answer if self.manner.keep else self.call.drop_answer)()
+        (self.call.keep_answer if self.options.keep else self.call.drop_answer)()
 
     def _is_of_prompt(self, error: providers.FatalJudgeError) -> bool:
         """Tell whether a request was refused for its prompt: with others the same request was answered."""
@@ -275,25 +277,25 @@ class RetryLoop(Generic[R]):
             return False
         if not isinstance(error, providers.UnsupportedParameterError) or error.parameter:
             return False
-        return self.call.was_played or (self.asker.probed and self.asker.unexplained < MOST_UNEXPLAINED)
+        return self.call.was_played or (self.client.probed and self.client.unexplained < MOST_UNEXPLAINED)
 
     def _accept(self, answer: ProviderResponse) -> R:
-        reply = self.asker.parse_reply(answer, self.patience.failures, self.wasted)
-        if self.manner.probes:
-            self.asker.cut_offs.check_probe(reply, self.call)
+        reply = self.client.parse_reply(answer, self.retry_state.failures, self.wasted)
+        if self.options.probes:
+            self.client.cut_offs.check_probe(reply, self.call)
         self._settle()
         return reply
 
     def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
         """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
-        asker, call = self.asker, self.call
+        client, call = self.client, self.call
         failure = copy.copy(error)
         failure.args = (redact_message(str(error)),)
-        was_last = self.patience.is_gone(error, asker.pace.answers)
+        was_last = self.retry_state.is_gone(error, client.rate_limiter.answers)
         is_answer = error.invalid is not None and not error.outage
         if not is_answer:
             call.leave_unread(self._in_words(error))
-        call.postpone(unless_asked=asker.table.max_attempts)
+        call.postpone(unless_asked=client.table.max_attempts)
         was_last = was_last or call.is_posted  # the batches are the attempts
         is_tentative = self._is_tentative and error.status is None  # an error about the prompt finds out nothing
         if call.was_played or (was_last and is_answer and not is_tentative):
@@ -301,8 +303,8 @@ class RetryLoop(Generic[R]):
             return failure, True
         call.drop_answer()
         self.wasted += error.may_be_billed
-        if isinstance(error, providers.UnreachableError) and not asker.has_answered:
-            raise providers.FatalJudgeError(f"judge {asker.name!r}: {failure}") from None
+        if isinstance(error, providers.UnreachableError) and not client.has_answered:
+            raise providers.FatalJudgeError(f"judge {client.name!r}: {failure}") from None
         if is_tentative or failure.outage:
             failure.invalid = None
         return failure, was_last
@@ -322,26 +324,26 @@ class RetryLoop(Generic[R]):
     def _give_up(self, failure: RetryableError) -> R:
         if failure.invalid is None:
             raise RetriesExhaustedError(
-                f"judge {self.asker.name!r}: gave up after {self.patience.in_words}; the last one: {failure}. "
+                f"judge {self.client.name!r}: gave up after {self.retry_state.in_words}; the last one: {failure}. "
                 "What was recorded is kept: run again with --judge-record missing.",
                 failure,
             )
         answer = ProviderResponse("", failure.invalid, str(failure))
-        return self.asker.parse_reply(answer, self.patience.failures - 1, self.wasted)
+        return self.client.parse_reply(answer, self.retry_state.failures - 1, self.wasted)
 
     def _in_words(self, error: Exception) -> str:
-        return redact_message(f"judge {self.asker.name!r}: {error}")
+        return redact_message(f"judge {self.client.name!r}: {error}")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestSet(Generic[R]):
-    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
+    """Questions to one client: some pairs in some arms, with the plans to carry out, by pair id.
 
     `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
-    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
+    names the judge among whose recordings they are, where that is not the client. `what` says what it is, in messages.
     """
 
-    asker: ModelClient[R]
+    client: ModelClient[R]
     pairs: Sequence[Pair]
     arms: Sequence[Arm]
     plans: Mapping[str, PlanWithUsage] = field(default_factory=dict)

@@ -56,7 +56,7 @@ Way = Literal["waits", "batch", "once", "both"]
 
 
 class BatchRoute(calls.BatchAnswers, Protocol):
-    """Where an asker's questions of one cassette go, and the answers of batches come from."""
+    """Where a client's questions of one cassette go, and the answers of batches come from."""
 
     def choose_way(self, call: calls.JudgeCall) -> Way:
         """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
@@ -74,16 +74,16 @@ class BatchRoute(calls.BatchAnswers, Protocol):
 class BatchRouter(Protocol):
     """The batches that answer questions in place of the network, as far as asking knows them."""
 
-    async def collect_for(self, asker: ModelClient[Any]) -> None:
-        """Collect what was answered to an asker's questions."""
+    async def collect_for(self, client: ModelClient[Any]) -> None:
+        """Collect what was answered to a client's questions."""
 
-    def note_probed(self, asker: ModelClient[Any]) -> None:
-        """Take note that a question to an asker was answered."""
+    def note_probed(self, client: ModelClient[Any]) -> None:
+        """Take note that a question to a client was answered."""
 
-    def box(self, asker: ModelClient[Any], cassette: Cassette) -> BatchRoute:
-        """Return where an asker's questions of a cassette go."""
+    def route(self, client: ModelClient[Any], cassette: Cassette) -> BatchRoute:
+        """Return where a client's questions of a cassette go."""
 
-    def way_out(self, asker: ModelClient[Any]) -> str:
+    def way_out(self, client: ModelClient[Any]) -> str:
         """Say what to do where batches answered as another model."""
 
 
@@ -92,7 +92,7 @@ class RequestExecution(Generic[R]):
     """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
 
     `answered` is called with each reply as it arrives. Where `urgency` returns 1 nothing further is asked, and what is
-    in flight has some seconds; where it returns 2, none. With `mail` batches answer. `live` are the answers that came
+    in flight has some seconds; where it returns 2, none. With `router` batches answer. `live` are the answers that came
     without a call that could be recorded: what stands there is not asked again.
     """
 
@@ -102,11 +102,11 @@ class RequestExecution(Generic[R]):
     meter: CostMeter
     answered: Callable[[R], None] | None = None
     urgency: Callable[[], int] | None = None
-    mail: BatchRouter | None = None
+    router: BatchRouter | None = None
     live: MutableMapping[tuple[str, ...], Any] | None = None
 
 
-async def run_requests(inquiry: RequestExecution[R]) -> list[tuple[R, ...]]:
+async def run_requests(execution: RequestExecution[R]) -> list[tuple[R, ...]]:
     """Return what is made of every arm's answers, in the order of the pairs.
 
     The window of calls slides over all arms; after the first error nothing further is asked, and it is raised as it is
@@ -114,10 +114,10 @@ async def run_requests(inquiry: RequestExecution[R]) -> list[tuple[R, ...]]:
     What was answered until then is in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that
     some question waits for a batch.
     """
-    task, urgency = inquiry.task, inquiry.urgency
-    run = _Run(inquiry)
+    task, urgency = execution.task, execution.urgency
+    run = _Run(execution)
     jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
-    asking = asyncio.create_task(run.ask_all(jobs, inquiry.concurrency))
+    asking = asyncio.create_task(run.ask_all(jobs, execution.concurrency))
     heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
     try:
         await asking
@@ -131,8 +131,8 @@ async def run_requests(inquiry: RequestExecution[R]) -> list[tuple[R, ...]]:
         raise run.failure
     if run.stopped:
         raise RunCancelledError
-    if inquiry.meter.stopped:
-        raise inquiry.meter.exhausted()
+    if execution.meter.stopped:
+        raise execution.meter.exhausted()
     if run.postponed:
         raise calls.DeferredToBatchError
     return [tuple(run.replies[condition, repeat, pair] for pair in task.pairs) for condition, repeat in task.arms]
@@ -146,40 +146,40 @@ async def look_up_recorded(task: RequestSet[R], cassette: Cassette) -> dict[str,
     ((condition, repeat),) = task.arms
     if not len(cassette.file):
         return {}
-    run = _Run(RequestExecution(task, {condition.name: cassette}, 1, CostMeter(task.asker.table)))
+    run = _Run(RequestExecution(task, {condition.name: cassette}, 1, CostMeter(task.client.table)))
     for pair in task.pairs:
         with contextlib.suppress(calls.CassetteMissError, NetworkBlockedError, JudgeFixturesError):
-            await run.ask((condition, repeat, pair), task.asker.ask)
+            await run.ask((condition, repeat, pair), task.client.ask)
     return {pair.id: reply for (_, _, pair), reply in run.replies.items()}
 
 
 @dataclass(slots=True)
 class _Run(Generic[R]):
-    inquiry: RequestExecution[R]
+    execution: RequestExecution[R]
     postponed: bool = False  # some question waits for a batch
     replies: dict[Job, R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
     workers: set[asyncio.Task[None]] = field(default_factory=set)
     stopped: bool = False
     failure: BaseException | None = None  # the first error
-    asker: ModelClient[R] = field(init=False)
+    client: ModelClient[R] = field(init=False)
     meter: CostMeter = field(init=False)
-    mail: BatchRouter | None = field(init=False)
+    router: BatchRouter | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.asker, self.meter, self.mail = self.inquiry.task.asker, self.inquiry.meter, self.inquiry.mail
+        self.client, self.meter, self.router = self.execution.task.client, self.execution.meter, self.execution.router
 
     async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
         """Ask one question alone, then the others, so many at a time."""
-        if self.mail is not None:
-            await self.mail.collect_for(self.asker)
+        if self.router is not None:
+            await self.router.collect_for(self.client)
         jobs = await self.probe(jobs)
-        if self.mail is not None:
-            self.mail.note_probed(self.asker)
+        if self.router is not None:
+            self.router.note_probed(self.client)
         self.workers |= {asyncio.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
         try:
             await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
-            await self.let_arrive(self.asker.table.timeout)  # where one failed; else none is left
+            await self.let_arrive(self.client.table.timeout)  # where one failed; else none is left
         except asyncio.CancelledError as error:
             if not self.stopped:  # Ctrl-C in a script, which nobody heeds
                 self.failure = error
@@ -200,10 +200,10 @@ class _Run(Generic[R]):
 
     async def let_arrive(self, seconds: float, *others: asyncio.Task[None]) -> None:
         """Wait for the answers in flight, so many seconds at most, and end what waits for its turn."""
-        urgency = self.inquiry.urgency or (lambda: 0)
+        urgency = self.execution.urgency or (lambda: 0)
         end = asyncio.get_running_loop().time() + seconds
         while urgency() < 2 and asyncio.get_running_loop().time() < end:
-            in_flight = self.asker.pace.in_flight & {*others, *self.workers}
+            in_flight = self.client.rate_limiter.in_flight & {*others, *self.workers}
             if not in_flight:
                 break
             for task in self.workers - in_flight:
@@ -221,16 +221,16 @@ class _Run(Generic[R]):
         Where an error names nothing that was sent, another question tells whether it was of that question alone.
         Return what is left to be asked.
         """
-        if all(cassette.mode == "none" for cassette in self.inquiry.cassettes.values()):
+        if all(cassette.mode == "none" for cassette in self.execution.cassettes.values()):
             return jobs
         self.meter.check()
-        if not self.asker.probed:
-            await self.asker.look_up_shutdown()
+        if not self.client.probed:
+            await self.client.look_up_shutdown()
             await self.note_earlier()
         unexplained: dict[Job, UnsupportedParameterError] = {}
-        while not (self.asker.probed or self.is_over) and (job := next(jobs, None)) is not None:
+        while not (self.client.probed or self.is_over) and (job := next(jobs, None)) is not None:
             try:
-                recorded = await self.ask(job, self.asker.probe)
+                recorded = await self.ask(job, self.client.probe)
             except UnsupportedParameterError as error:
                 if error.parameter or unexplained:
                     raise
@@ -238,20 +238,20 @@ class _Run(Generic[R]):
                 continue
             answered = self.replies.get(job)
             # An error that concerns this pair alone says nothing of the parameters.
-            self.asker.probed = recorded and answered is not None and answered.invalid not in UNTOLD
-        if unexplained and not self.asker.probed:
+            self.client.probed = recorded and answered is not None and answered.invalid not in UNTOLD
+        if unexplained and not self.client.probed:
             raise next(iter(unexplained.values()))
         return itertools.chain(unexplained, jobs)
 
     async def note_earlier(self) -> None:
-        """Let the asker know whether it, as it is now, has a valid answer recorded, in whichever condition."""
-        if self.asker.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
+        """Let the client know whether it, as it is now, has a valid answer recorded, in whichever condition."""
+        if self.client.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
             return
-        for row in (row for cassette in self.inquiry.cassettes.values() for row in cassette.earlier()):
+        for row in (row for cassette in self.execution.cassettes.values() for row in cassette.earlier()):
             call = calls.JudgeCall(row.pair, row.repeat, partial(_only, row), lambda new: new, _nothing_missing)
             with contextlib.suppress(calls.AnswerTooLargeError, JudgeFixturesError):
-                reply = await self.asker.ask("", call)
-                self.asker.cut_offs.note_earlier(reply)
+                reply = await self.client.ask("", call)
+                self.client.cut_offs.note_earlier(reply)
                 if reply.invalid is None:
                     return
 
@@ -261,8 +261,8 @@ class _Run(Generic[R]):
             if after:
                 await asyncio.sleep(after)
             while not self.is_over and (job := next(jobs, None)) is not None:
-                if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
-                    self.asker.cut_offs.count(self.replies[job])
+                if await self.ask(job, self.client.ask) and self.router is None:  # what a batch answered is paid for
+                    self.client.cut_offs.count(self.replies[job])
         except asyncio.CancelledError:
             raise
         except BaseException as error:
@@ -272,24 +272,27 @@ class _Run(Generic[R]):
     async def ask(self, job: Job, ask: Callable[[str, calls.JudgeCall], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
-        cassette = self.inquiry.cassettes[condition.name]
-        planned = self.inquiry.task.plans.get(pair.id)
+        cassette = self.execution.cassettes[condition.name]
+        planned = self.execution.task.plans.get(pair.id)
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
-        prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
-        code, digest = self.asker.table.record.is_code, "" if plan is None else plan.digest
-        live, key = self.inquiry.live if code else None, (self.asker.name, condition.name, str(repeat), pair.id, prompt)
+        prompt = self.client.prompt(pair, condition) if plan is None else self.client.prompt(pair, condition, plan)
+        code, digest = self.client.table.record.is_code, "" if plan is None else plan.digest
+        live, key = (
+            self.execution.live if code else None,
+            (self.client.name, condition.name, str(repeat), pair.id, prompt),
+        )
         if live is not None and key in live:
             self.replies[job] = live[key]
             return False
-        make = partial(cassette.call, self.asker.shows(pair), repeat, eager=code, plan=digest)
-        box = None if self.mail is None else self.mail.box(self.asker, cassette)
-        call = make(post=box)
+        make = partial(cassette.call, self.client.shows(pair), repeat, eager=code, plan=digest)
+        route = None if self.router is None else self.router.route(self.client, cassette)
+        call = make(post=route)
         try:
             reply = await self._reply(prompt, ask, call)
         except calls.DeferredToBatchError:
-            assert box is not None
-            call, reply = await self._postponed(prompt, ask, make, call, box)
+            assert route is not None
+            call, reply = await self._postponed(prompt, ask, make, call, route)
         if reply is not None and cassette.asks_again(call, reply.invalid):
             call = make(again=True)
             reply = await self._reply(prompt, ask, call)
@@ -297,20 +300,20 @@ class _Run(Generic[R]):
             return False
         cassette.used_by(call)
         if not call.recorded:
-            self.asker.cut_offs.note_earlier(reply)
-        elif self.mail is None:
-            self.asker.cut_offs.count_refused(reply)
+            self.client.cut_offs.note_earlier(reply)
+        elif self.router is None:
+            self.client.cut_offs.count_refused(reply)
         self.replies[job] = reply
         if live is not None and not call.played:
             live[key] = reply
-        if self.inquiry.answered is not None:
-            self.inquiry.answered(reply)
-        if box is not None and call.played and not call.played[-1].by:
-            await self._compare(job, prompt, reply, call.played[-1].digest, box)
-        if (mixture := self.asker.pin.find_mixture(reply, self.first)) is not None:
+        if self.execution.answered is not None:
+            self.execution.answered(reply)
+        if route is not None and call.played and not call.played[-1].by:
+            await self._compare(job, prompt, reply, call.played[-1].digest, route)
+        if (mixture := self.client.model_guard.find_mixture(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
-            mixture += "" if self.mail is None else self.mail.way_out(self.asker)
+            mixture += "" if self.router is None else self.router.way_out(self.client)
             raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
@@ -320,10 +323,10 @@ class _Run(Generic[R]):
         ask: Callable[[str, calls.JudgeCall], Awaitable[R]],
         make: Callable[[], calls.JudgeCall],
         call: calls.JudgeCall,
-        box: BatchRoute,
+        route: BatchRoute,
     ) -> tuple[calls.JudgeCall, R | None]:
         """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
-        way, question, repeat = box.choose_way(call), call.question, call.repeat
+        way, question, repeat = route.choose_way(call), call.question, call.repeat
         reply = None
         if way in ("once", "both"):
             call = make()
@@ -331,7 +334,7 @@ class _Run(Generic[R]):
         else:
             self.postponed = True
         puts = way == "batch" or (way == "both" and reply is not None)
-        if puts and question is not None and box.put(question, repeat, prompt, parity=way == "both"):
+        if puts and question is not None and route.put(question, repeat, prompt, parity=way == "both"):
             self.meter.book(prompt)
         return call, reply
 
@@ -341,22 +344,22 @@ class _Run(Generic[R]):
         Where an earlier batch left it unanswered, the next one asks it.
         """
         _, repeat, pair = job
-        if (box := box_asked_now.of_both_ways(digest)) is None:
+        if (route := box_asked_now.of_both_ways(digest)) is None:
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
-        call = calls.JudgeCall(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
+        call = calls.JudgeCall(pair.id, repeat, lambda _: None, lambda row: row, None, post=route)
         try:
-            other = await self.asker.ask(prompt, call)
+            other = await self.client.ask(prompt, call)
         except calls.AnswerTooLargeError:
             return
         except calls.DeferredToBatchError:
             new = call.question is not None and call.delivered is None
-            if new and call.question is not None and box.put(call.question, repeat, prompt, parity=True):
+            if new and call.question is not None and route.put(call.question, repeat, prompt, parity=True):
                 self.meter.book(prompt)
             return
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        box.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
+        route.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
 
     async def _reply(
         self, prompt: str, ask: Callable[[str, calls.JudgeCall], Awaitable[R]], call: calls.JudgeCall
@@ -375,7 +378,7 @@ class _Run(Generic[R]):
             raise
         except calls.AnswerTooLargeError as error:
             call.failure = None  # an answer all the same, if an invalid one
-            reply = self.asker.parse_reply(ProviderResponse("", "too-long", str(error)))
+            reply = self.client.parse_reply(ProviderResponse("", "too-long", str(error)))
             usage = reply.usage if call.recorded else None
         finally:
             self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)

@@ -184,10 +184,10 @@ class BinaryMode(JudgeMode):
         table = self.table
         return grade_token_pattern(table.verdict, table.labels, table.grade_field) if table.logprobs else None
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
+    def answers(self, source: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
         """Return every arm's grades in the order of the examples."""
         required = self.required_arms(arms)
-        by_arm = dict(zip(required, clerk.collect(RequestSet(self.judge, pairs, required, plans)), strict=True))
+        by_arm = dict(zip(required, source.collect(RequestSet(self.judge, pairs, required, plans)), strict=True))
         return [by_arm[_alone(arm)] for arm in arms]
 
     def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:

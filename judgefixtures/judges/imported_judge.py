@@ -40,25 +40,25 @@ class ImportedMode(JudgeMode):
         """Take in which logs the answers are of."""
         self._logs = logs.identity(self.judge.name)
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
+    def answers(self, source: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the log answers; raises JudgeFixturesError where it answers nothing."""
-        replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
-        clerk.note(
-            f"{self.judge.name} is imported: its answers about {clerk.dataset} are those of "
-            f"{clerk.logs.path(self.judge.name, clerk.dataset)}, and nobody was asked"
+        replies = source.logs.replies(self.judge, source.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
+        source.note(
+            f"{self.judge.name} is imported: its answers about {source.dataset} are those of "
+            f"{source.logs.path(self.judge.name, source.dataset)}, and nobody was asked"
         )
         return replies
 
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:  # noqa: ARG002
+    def recorded(self, source: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:  # noqa: ARG002
         """Return what the log answers; nothing where it cannot be read, of which the item says what is wrong."""
         try:
-            return clerk.logs.recorded(self.judge, clerk.dataset, pairs, self.sought(arm, pairs))
+            return source.logs.recorded(self.judge, source.dataset, pairs, self.sought(arm, pairs))
         except JudgeFixturesError:
             return {}
 
-    def unanswered(self, clerk: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:
+    def unanswered(self, source: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:
         """Return which arm the log has no answers in."""
-        return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
+        return source.logs.unanswered(self.judge.name, source.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
 
 
 class ImportedPairwise(ImportedMode, PairwiseMode):

@@ -76,7 +76,7 @@ LookUp = Callable[[RequestSet[Any]], Mapping[str, Any]]
 
 
 class JudgeMode(ABC):
-    """What makes a judge one of its kind; it knows its judge, and asks through a clerk."""
+    """What makes a judge one of its kind; it knows its judge, and gets answers from a source."""
 
     is_asked: ClassVar[bool] = True  # somebody answers now; else the answers are those of a log
     sees_order: ClassVar[bool] = True  # the order of two responses can move what it says
@@ -150,7 +150,7 @@ class JudgeMode(ABC):
         """Return what is asked for the sake of some arms, what has to be asked before them included."""
         return (*self.preparation, *self.required_arms(arms))
 
-    def asker_of(self, condition: Condition) -> ModelClient[Any]:  # noqa: ARG002
+    def client_of(self, condition: Condition) -> ModelClient[Any]:  # noqa: ARG002
         """Return who is asked in a condition: the judge itself, unless somebody is in its place."""
         return self.rater or self.judge
 
@@ -202,21 +202,21 @@ class JudgeMode(ABC):
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
         """Return the verdict that an answer states, or the invalid one that it is."""
 
-    def plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
+    def plans(self, source: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
         """Return the plans for some pairs, by pair id: made now, or replayed."""
         return {}
 
-    def known_plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
+    def known_plans(self, source: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
         """Return the plans that are known before anything is asked, by pair id."""
         return {}
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
+    def answers(self, source: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
         """Return every arm's replies in the order of the pairs."""
-        return clerk.collect(RequestSet(self.judge, pairs, arms, plans))
+        return source.collect(RequestSet(self.judge, pairs, arms, plans))
 
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
+    def recorded(self, source: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
         """Return what is recorded of an arm, by pair id."""
-        return self.found(clerk.look_up, pairs, arm, plans)
+        return self.found(source.look_up, pairs, arm, plans)
 
     def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:
         """Return what looking up the questions of an arm finds, by pair id."""
@@ -224,7 +224,7 @@ class JudgeMode(ABC):
 
     def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:
         """Return the questions to look up for an arm."""
-        return RequestSet(self.asker_of(arm[0]), pairs, (arm,), plans)
+        return RequestSet(self.client_of(arm[0]), pairs, (arm,), plans)
 
     # --- what can be checked of it ----------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class JudgeMode(ABC):
         """Return why a contrast says nothing of it, empty where it does."""
         return ""
 
-    def unanswered(self, clerk: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:  # noqa: ARG002
+    def unanswered(self, source: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:  # noqa: ARG002
         """Return why it can never answer in some of these arms; empty where it can."""
         return ""
 

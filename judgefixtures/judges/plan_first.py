@@ -42,7 +42,7 @@ class PlanClient(ModelClient[PlanReply]):
     client_name = "Planner"
     limit_key = "plan_max_output_tokens"
 
-    def __init__(self, name: str, table: JudgeTable, pace: RateLimiter) -> None:
+    def __init__(self, name: str, table: JudgeTable, rate_limiter: RateLimiter) -> None:
         changes = {
             "temperature": table.plan_temperature,
             "max_output_tokens": table.plan_max_output_tokens,
@@ -51,7 +51,7 @@ class PlanClient(ModelClient[PlanReply]):
             "logprobs": False,  # a plan is not a choice between two
         }
         table = table.model_copy(update=changes).saying("")
-        super().__init__(name, table, load_provider(table), pace)
+        super().__init__(name, table, load_provider(table), rate_limiter)
         self.asked: Asked = "self" if table.strategy == "plan-self" else "combined"
 
     @property
@@ -112,7 +112,7 @@ class PlanFirstMode(PairwiseMode):
     def __init__(self, judge: JudgeContext, provider: Provider) -> None:
         super().__init__(judge, provider)
         if self.table.asks_for_plans:
-            self.planner = PlanClient(judge.name, self.table, judge.pace)
+            self.planner = PlanClient(judge.name, self.table, judge.rate_limiter)
             self.preparation = ((plan_prompts.PLAN, 0),)
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class PlanFirstMode(PairwiseMode):
         longest = plan.text.ljust(CHARACTERS_A_TOKEN * self.table.plan_max_output_tokens, "x")
         return self.prompt(pair, condition, replace(plan, text=longest))
 
-    def asker_of(self, condition: Condition) -> ModelClient[Any]:
+    def client_of(self, condition: Condition) -> ModelClient[Any]:
         """Return the planner for plans, else the judge."""
         return self.planner if condition is plan_prompts.PLAN and self.planner is not None else self.judge
 
@@ -172,7 +172,7 @@ class PlanFirstMode(PairwiseMode):
 
     # --- what it answers --------------------------------------------------------------------------------------
 
-    def plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
+    def plans(self, source: AnswerSource, pairs: Pairs) -> Plans:
         """Return the plans for some pairs, asked for or replayed; hand-made ones where nobody writes any."""
         if self.planner is None:
             return {pair.id: PlanWithUsage(plan_prompts.heuristic_plan(pair)) for pair in pairs}
@@ -180,15 +180,15 @@ class PlanFirstMode(PairwiseMode):
         for pair in sorted(pairs, key=lambda pair: pair.id):
             tasks.setdefault(self.planner.about(pair), pair)
         task = RequestSet(self.planner, list(tasks.values()), self.preparation, frozen=pairs, what="plan")
-        (written,) = clerk.collect(task)
+        (written,) = source.collect(task)
         replies = dict(zip(tasks, written, strict=True))
         return self._planned({pair: replies[self.planner.about(pair)] for pair in pairs})
 
-    def known_plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
+    def known_plans(self, source: AnswerSource, pairs: Pairs) -> Plans:
         """Return the hand-made plans, or those that are recorded."""
         if self.planner is None:
-            return self.plans(clerk, pairs)
-        recorded = clerk.spared(RequestSet(self.planner, pairs, self.preparation))
+            return self.plans(source, pairs)
+        recorded = source.spared(RequestSet(self.planner, pairs, self.preparation))
         return self._planned({pair: recorded[pair.id] for pair in pairs if pair.id in recorded})
 
     def _planned(self, written: Mapping[Pair, PlanReply]) -> Plans:

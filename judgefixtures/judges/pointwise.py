@@ -149,7 +149,7 @@ class ScoreClient(ModelClient[ScoreReply]):
     is_comparable = True
 
     def __init__(self, judge: JudgeContext, provider: Provider) -> None:
-        super().__init__(judge.name, judge.table, provider, judge.pace)
+        super().__init__(judge.name, judge.table, provider, judge.rate_limiter)
         self._judge = judge
 
     @property
@@ -341,11 +341,11 @@ class PointwiseMode(JudgeMode):
         self.check_asked()
         raise AssertionError
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
+    def answers(self, source: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the scores of every arm's responses amount to: each score is asked for once."""
         scored: dict[tuple[str, int, str], ScoreReply] = {}
         for about, arms_to_score in self._questions(pairs, self.required_arms(arms)):
-            ratings = clerk.collect(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
+            ratings = source.collect(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
             scored |= {
                 (condition.name, repeat, name): rating
                 for (condition, repeat), arm in zip(arms_to_score, ratings, strict=True)
@@ -353,11 +353,11 @@ class PointwiseMode(JudgeMode):
             }
         return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
 
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
+    def recorded(self, source: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
         """Return the verdicts of the pairs of which both scores are recorded."""
         scored: dict[tuple[str, int, str], ScoreReply] = {}
         for condition, repeat in self.required_arms([arm]):
-            ratings = self.found(clerk.look_up, pairs, (condition, repeat), plans)
+            ratings = self.found(source.look_up, pairs, (condition, repeat), plans)
             scored |= {(condition.name, repeat, pair): rating for pair, rating in ratings.items()}
         return self._replies(scored, pairs, arm)
 

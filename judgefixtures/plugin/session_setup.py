@@ -69,7 +69,7 @@ class SessionSetup:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
                 # Against itself: nothing to learn of the judge, but a way to see that equal judges are approved.
-                self.run.desk.note(f"{self.baseline_name} is compared with itself")
+                self.run.context.note(f"{self.baseline_name} is compared with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
         from judgefixtures.config import TABLE, build_config, load_config
@@ -127,7 +127,7 @@ class SessionSetup:
         for name in self.judge_names if baseline is not None else ():
             judge = self.run.judge(name)
             if name != baseline and judge.identity == self.run.judge(str(baseline)).identity:
-                self.run.desk.note(
+                self.run.context.note(
                     f"{name} and {baseline} are one judge by two names (model, prompt and parameters are the same): an "
                     f"APPROVE says nothing of another. Set what differs in {judge.table.heading}"
                 )
@@ -237,7 +237,7 @@ class SessionSetup:
         judges = self.judges
         swaps = self.takes_looks and self.baseline_name is not None  # a contrast's looks are its gate's
         given = {"command line": {"--judge-until-decided": swaps}}
-        return dict(sorted((self.run.inventory.settings(judges) | given).items()))
+        return dict(sorted((self.run.registry.settings(judges) | given).items()))
 
     @property
     def command_start(self) -> str:

@@ -165,7 +165,7 @@ def _cost(run: Run, compared: Sequence[CheckId], n: int) -> Cost:
     for (judge, _, (condition, _)), each in dict(asked_by(run, compared)).items():
         kind, pairs = run.judge(judge).kind, run.about(each).at_most
         if kind.is_asked:
-            cost = maximum_cost(kind.asker_of(condition).table, kind.prompts(condition, pairs))
+            cost = maximum_cost(kind.client_of(condition).table, kind.prompts(condition, pairs))
             total += share_of_cost(cost, max(n / max(len(pairs), 1), 1.0))
     return total
 
@@ -185,7 +185,7 @@ def _flips(run: Run, cells: Sequence[CheckId]) -> dict[str, Estimate]:
         if each.dataset not in flips:
             judge, pairs = run.judge(str(each.baseline)), run.about(each).at_most
             repeats = [
-                chosen_responses(run.interviews.recorded_judgments(judge, each.dataset, pairs, arm, {}))
+                chosen_responses(run.answer_service.recorded_judgments(judge, each.dataset, pairs, arm, {}))
                 for arm in REPEATED
             ]
             if (share := movable_share(repeats, [pair.id for pair in pairs])) is not None:

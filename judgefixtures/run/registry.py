@@ -21,8 +21,8 @@ from .samples import Samples
 class RunRegistry:
     """What a configuration names; everything has one object in a run."""
 
-    def __init__(self, desk: RunContext, samples: Samples, logs: ImportedAnswers) -> None:
-        self._config, self._options = desk.config, desk.options
+    def __init__(self, context: RunContext, samples: Samples, logs: ImportedAnswers) -> None:
+        self._config, self._options = context.config, context.options
         self._samples, self._logs = samples, logs
         self._judges: dict[str, Judge] = {}
         self._others: dict[tuple[str, str, str | None], tuple[CheckId, ...]] = {}  # what -k is to tell apart

@@ -14,6 +14,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -359,20 +360,30 @@ def test_an_old_name_works_and_warns(old: str) -> None:
 
 
 def test_old_methods_of_checks_work_and_warn() -> None:
-    """A check of version 0.2 that overrides methods is asked by their new names, and has the old ones."""
+    """A check of version 0.2 overrides and calls methods by their old names, super() included."""
     code = """
 class Mine(AccuracyCheck):
     def excuse(self, case):
         return "mine"
+
+    def among(self, pairs):
+        return super().among(pairs)[:1]
 """
     names = {"AccuracyCheck": AccuracyCheck}
-    with pytest.warns(DeprecationWarning, match="Mine.excuse is now Mine.skip_reason"):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         exec(code, names)
+    assert [str(each.message) for each in warned] == [
+        f"Mine.{old} is now Mine.{OLD_METHODS[old]}" for old in ("excuse", "among")
+    ]
     mine: Any = names["Mine"]()
     assert mine.skip_reason(None) == "mine"
     for old, new in OLD_METHODS.items():
-        with pytest.warns(DeprecationWarning, match=rf"\b{new}$") if old != "excuse" else contextlib.nullcontext():
+        overridden = old in ("excuse", "among")
+        with contextlib.nullcontext() if overridden else pytest.warns(DeprecationWarning, match=rf"\b{new}$"):
             assert getattr(mine, old) == getattr(mine, new)
+    with pytest.warns(DeprecationWarning, match="Check.among is now Check.select_pairs"):
+        assert mine.select_pairs((1, 2)) == (1,)
     with pytest.raises(AttributeError, match="'Mine' object has no attribute 'nothing'"):
         mine.nothing  # noqa: B018
 

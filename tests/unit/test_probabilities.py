@@ -870,7 +870,7 @@ def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path:
                 ledger, judge = ItemRecord(), live.judge("mine")
                 for name in ("recency-new-old", "recency-new-old"):
                     live.check(
-                        live.inventory.check(name), CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger
+                        live.registry.check(name), CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger
                     )
             assert [each for each in live.notes if "probabilit" in each] == ([note] if note else [])
             kept.append(rows_as_json(ledger.judgments))
