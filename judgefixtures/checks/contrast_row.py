@@ -72,5 +72,7 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasur
         scores = ""
     if scores:  # it is said first in any case
         decided = tuple(part for part in decided if part.name != "score")
-    text = MESSAGES.contrast(who, contrast, measured, decision, scores)
+    failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
+    required = next((part.allowed[0] for part in failed if part.allowed), None)
+    text = MESSAGES.contrast(who, contrast, measured, decision, scores, required)
     return plain.with_deciding_part(text, decided, whole=len(decided) < len(decision.decided_by))

@@ -1,6 +1,6 @@
-"""Messages of runs and of the preflight, in messages.txt.jinja."""
+"""Messages of the preflight, in messages.txt.jinja."""
 
-from judgefixtures.client.costs import MARGIN, format_usd
+from judgefixtures.client.costs import format_usd
 from judgefixtures.models.messages import load_messages
 
-MESSAGES = load_messages(__file__, usd=format_usd, margin=lambda _: f"{100 * MARGIN:.0f}")
+MESSAGES = load_messages(__file__, usd=format_usd)
