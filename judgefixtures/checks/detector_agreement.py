@@ -102,10 +102,8 @@ def decide_unreadable_reasons(
         return as_read
     if status is least is most:
         return status, f"{text}; {worst_case.unread}, and whatever they admit, it is {status}"
-    return Status.INCONCLUSIVE, (
-        f"{what} is not known: {worst_case.unread}, which is all that the offline detector reads: {least} if they "
-        f"admit nothing, {most} if they admit all that they can: INCONCLUSIVE; let a model read them ({REMEDY})"
-    )
+    why = MESSAGES.detectors_unread(what, worst_case.unread, least, most, REMEDY)
+    return Status.INCONCLUSIVE, why
 
 
 def drop_admission(measured: metrics.ContrastMeasurement) -> metrics.ContrastMeasurement:
@@ -180,11 +178,7 @@ def combine_detectors(name: str, offline: Decided, model: Decided) -> Decided:
 
 def detector_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says of the two detectors: a line per contrast in which a model was asked."""
-    return [
-        f"detectors on {row.judge} on {row.dataset} in {row.contrast}: {describe_detector_agreement(row.detector)}"
-        for row in rows
-        if row.detector
-    ]
+    return MESSAGES.lines("detectors_by_contrast", rows)
 
 
 def describe_detector_agreement(row: DetectorRow) -> str:

@@ -77,11 +77,7 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
         status, part = Status.INCONCLUSIVE, "invalid"
-        reason = (
-            f"{net} would pass tolerance {format_share(tolerance)}, but "
-            f"with the {measured.invalid_pairs} invalid {words.many} at worst up to "
-            f"{format_share(worst_case.high, 3)}: INCONCLUSIVE; get valid {words.said} for them"
-        )
+        reason = MESSAGES.edit_at_worst(net, tolerance, measured, worst_case.high)
     elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, words)):
         status, part = Status.INCONCLUSIVE, "stuck"
         reason = f"{net} would pass tolerance {format_share(tolerance)}, but {doubt}"

@@ -315,7 +315,7 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
         if row.check == AgreementCheck.kind and row.text and not decided_by_control(row.decided_by)
     ]
     rows = _shown_rows(report)
-    return [*lines, *_calibrated(rows), *([LEGEND] if rows else [])]
+    return [*lines, *MESSAGES.lines("calibration", rows), *([LEGEND] if rows else [])]
 
 
 def _shown_rows(report: Row) -> list[AgreementRow]:
@@ -339,17 +339,6 @@ def _cells(row: AgreementRow) -> tuple[str, ...]:
         interval_cell(row.kappa),
         own,
     )
-
-
-def _calibrated(rows: Iterable[AgreementRow]) -> list[str]:
-    """Say how far the probabilities of a pass are what they say, where a judge tells them."""
-    return [
-        f"calibration of {row.judge} on {row.dataset}: Brier score {format_share(brier.value, 3)}, "
-        f"{interval_cell(brier)}; expected calibration error {format_share(error.value, 3)}, {interval_cell(error)}; n "
-        f"= {brier.n}"
-        for row in rows
-        if row.category == "all" and (brier := row.brier_score) and (error := row.calibration_error)
-    ]
 
 
 AGREEMENT = Section("agreement", AgreementRow, _sorted, _tell, title=TITLE, listed=True, cells=_table)

@@ -211,11 +211,7 @@ def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
     for row in rows:
         if row.not_applied:
             rows_by_subject.setdefault((row.judge, row.dataset), []).append(row)
-    return [
-        f"not applied to {judge} on {dataset} in {of[0].contrast}"
-        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0].not_applied}"
-        for (judge, dataset), of in rows_by_subject.items()
-    ]
+    return MESSAGES.lines("not_applied", rows_by_subject)
 
 
 def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:

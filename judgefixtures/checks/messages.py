@@ -6,9 +6,10 @@ from judgefixtures.metrics.contrast_metrics import explain_reading, is_unreadabl
 from judgefixtures.models.check_rows import human_label
 from judgefixtures.models.cues import Cue
 from judgefixtures.models.messages import load_messages
+from judgefixtures.models.vocabulary import wording_of
 from judgefixtures.statistics.log_odds import describe_odds
 
-from .formatting import EXAMPLES, SHOWN_REASON, shorten
+from .formatting import EXAMPLES, SHOWN_REASON, interval_cell, shorten
 
 QUOTED = 120  # characters of a sentence that is quoted
 SUBJECT = re.compile(r"\{content_type\} \{number\} (was |is )?")
@@ -39,6 +40,8 @@ MESSAGES = load_messages(
     is_long=lambda text: len(text) > SHOWN_REASON,
     first_examples=lambda items: list(items)[:EXAMPLES],
     label=human_label,
+    wording=lambda row: wording_of(row.outcome),
+    cell=interval_cell,
     is_unreadable=is_unreadable_reason,
     reading=explain_reading,
     odds=describe_odds,

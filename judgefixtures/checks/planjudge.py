@@ -105,10 +105,7 @@ def diagnose_plans(
 
 
 def _tell_plans(report: Row, _view: DisplayOptions) -> list[str]:
-    lines: list[str] = []
-    for row in PLANS.read_records(report):
-        lines += ["", f"plans of {row.judge} on {row.dataset}: {row.status}: {row.message}"]
-    return lines
+    return MESSAGES.lines("plans_decided", PLANS.read_records(report))
 
 
 PLANS = Section("plans", PlansRow, sorted_section_rows(PlansRow, "judge", "dataset"), _tell_plans, title="plans")

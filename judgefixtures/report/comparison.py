@@ -89,11 +89,7 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportChanges:
         pairs_header = " or ".join(sorted({after.asked(change.key) for change in moved}, reverse=True))
         header = (*HEADER, pairs_header, "more than chance")
         lines += ["", *table_lines([header, *(_cells(change, adjusted[change.key]) for change in moved)])]
-        lines += [
-            f"CI: of the change. {pairs_header}: the same ones in both reports, or others (then the interval is "
-            f"wider); -: {_unpaired(moved)}.",
-            "more than chance: by Holm's method over everything compared, at most 5% false ones.",
-        ]
+        lines += MESSAGES.lines("change_legend", pairs_header, _unpaired(moved))
     lines += [*_labels(before, after), *statuses]
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
     lines += _only("NEW", after.estimates.keys() - before.estimates.keys())

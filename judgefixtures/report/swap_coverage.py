@@ -42,10 +42,8 @@ class SwapCoverage:
 def swap_coverage(decision: DecisionRow, report: Row) -> SwapCoverage:
     """Return what a decision covers, by its components and the rows of what was compared."""
     about = _Compared.of(decision, report)
-    covered, left_out = (
-        tuple(f"{each[:1].upper()}{each[1:]}." for each in MESSAGES.lines(name, about))
-        for name in ("covered", "left_out")
-    )
+    every = (MESSAGES.lines("covered", about), MESSAGES.lines("left_out", about))
+    covered, left_out = (tuple(f"{each[:1].upper()}{each[1:]}." for each in lines) for lines in every)
     return SwapCoverage(covered, left_out, (MESSAGES.covered_briefly(about), MESSAGES.left_out_briefly(about)))
 
 

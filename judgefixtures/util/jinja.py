@@ -9,7 +9,7 @@ from typing import Any
 MACRO = re.compile(r"^\{% macro (\w+)\(.*?^\{% endmacro %\}$", re.MULTILINE | re.DOTALL)
 JOINED = re.compile(r"\\\n *")
 TAGS_ALONE = re.compile(r"^ *((?:\{%(?:(?!%\}).)*%\} *)+)\n", re.MULTILINE)
-BREAK_IN_VALUE = "\x1f"
+MARK, BREAK = "\x1e0", "\x1e1"  # of a value: the character U+001E itself, and a line break
 Filters = Mapping[str, Callable[..., object]]
 
 
@@ -36,12 +36,12 @@ class Messages:
         if name.startswith("_"):
             raise AttributeError(name)
         macro = self._macro(name)
-        return lambda *values, **named: macro(*values, **named).removesuffix("\n").replace(BREAK_IN_VALUE, "\n")
+        return lambda *values, **named: _unmarked(macro(*values, **named).removesuffix("\n"))
 
     def lines(self, name: str, *values: object, **named: object) -> list[str]:
         """Return the lines of a macro without empty ones, "" for a dot; a line break within a value ends no line."""
         lines = self._macro(name)(*values, **named).split("\n")
-        return ["" if line == "." else line.replace(BREAK_IN_VALUE, "\n") for line in lines if line]
+        return ["" if line == "." else _unmarked(line) for line in lines if line]
 
     def _macro(self, name: str) -> Callable[..., str]:
         if name not in self._macros:
@@ -56,7 +56,7 @@ class Messages:
     @cached_property
     def _environment(self) -> Any:
         made = _environment(self._filters)
-        made.finalize = lambda value: value.replace("\n", BREAK_IN_VALUE) if isinstance(value, str) else value
+        made.finalize = _marked
         made.trim_blocks = made.lstrip_blocks = False
         made.globals["say"] = self
         return made
@@ -68,3 +68,12 @@ def _environment(filters: Filters) -> Any:
     made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= filters
     return made
+
+
+def _marked(value: object) -> object:
+    """Return a value whose line breaks end no line of a macro."""
+    return value.replace("\x1e", MARK).replace("\n", BREAK) if isinstance(value, str) else value
+
+
+def _unmarked(text: str) -> str:
+    return text.replace(BREAK, "\n").replace(MARK, "\x1e")
