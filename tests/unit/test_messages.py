@@ -13,7 +13,7 @@ from judgefixtures.util.jinja import MACRO, Messages
 
 PACKAGE = Path(judgefixtures.__file__).parent
 CALLED = re.compile(r"""(?:MESSAGES|say)\.(?:lines\(\s*"(\w+)"|(?!lines\b)(\w+))""")
-TEMPLATES = [PACKAGE / name for name in ("checks", "report", "run")]
+TEMPLATES = [PACKAGE / name for name in ("batches", "checks", "report", "run")]
 
 SOURCE = """\
 {# A comment. #}
@@ -89,12 +89,13 @@ def test_every_macro_is_called_and_every_call_has_a_macro(folder: Path) -> None:
 
 def test_every_macro_compiles() -> None:
     """No macro has an error of syntax or a filter that does not exist."""
+    from judgefixtures.batches.messages import MESSAGES as OF_BATCHES
     from judgefixtures.checks.messages import MESSAGES as OF_CHECKS
     from judgefixtures.report.messages import MESSAGES as OF_REPORTS
     from judgefixtures.run.messages import MESSAGES as OF_RUNS
     from judgefixtures.swap.sentences import MESSAGES as OF_SWAPS
 
-    for messages in (OF_CHECKS, OF_REPORTS, OF_RUNS, OF_SWAPS):
+    for messages in (OF_BATCHES, OF_CHECKS, OF_REPORTS, OF_RUNS, OF_SWAPS):
         assert all(callable(getattr(messages, name)) for name in messages._sources)
 
 
