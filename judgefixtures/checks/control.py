@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import ClassVar
 
 from judgefixtures.config import ControlTable
@@ -277,8 +276,7 @@ def _habit_of_valid(valid: Sequence[Judgment]) -> str:
     counts["wrong"] = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     habit = next((name for name, count in counts.items() if count >= TELLING * len(valid)), "")
     scores = {score for judgment in valid for score in judgment.reply.scores or ()}
-    seen = SimpleNamespace(count=counts.get(habit), n=len(valid), orders=orders, scores=scores)
-    return MESSAGES.habit(habit, seen) if habit else ""
+    return MESSAGES.habit(habit, counts[habit], len(valid), orders, scores) if habit else ""
 
 
 def describe_invalid(answers: Sequence[Judgment]) -> str:

@@ -22,7 +22,6 @@ FILTERS: dict[str, Callable[..., object]] = {
     "repr": repr,
     "g": lambda number: f"{number:g}",
     "word": lambda key, table: load_table("checks")[table].get(key),
-    "capital": lambda text: f"{text[:1].upper()}{text[1:]}",
 }
 
 
