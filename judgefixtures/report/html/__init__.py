@@ -17,8 +17,9 @@ from judgefixtures.models.findings import PartRow, Row
 
 from .charts import SHARES
 from .invisible_characters import UNSEEN, safe_json
+from .labels import capitalize_first
 from .pair_browser import browser_data
-from .views import capitalize_first, page_view
+from .views import page_view
 from .vocabulary import PageVocabulary, is_grade_contrast, page_vocabulary
 
 HERE = Path(__file__).parent
