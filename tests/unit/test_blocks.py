@@ -201,10 +201,12 @@ def make_own(folder: Path, url: str, mode: str = "pairwise") -> Path:
 
 
 def add_tables(page: Path, file: Path) -> None:
-    """Add the tables of a page to a configuration, and to its tables the keys that they lack."""
-    for name, lines in re.findall(
-        r"^\[(.+)\]\n((?:[^\[\n].*\n)*)", "\n".join(b.text for b in of_language([page], "toml")), re.M
-    ):
+    """Add the tables of a page to a configuration, and to its tables the keys that they lack.
+
+    Of a page about graders the first block alone: the labels of the sample data are of one person.
+    """
+    shown = of_language([page], "toml")[: 1 if name_of(page) in OF_GRADERS else None]
+    for name, lines in re.findall(r"^\[(.+)\]\n((?:[^\[\n].*\n)*)", "\n".join(block.text for block in shown), re.M):
         text = file.read_text()
         header = f"[{name}]\n"
         if header not in text:
