@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from judgefixtures.util.paths import read_bytes
 
 from . import files, snapshot
+from .messages import MESSAGES
 
 Kept = TypeVar("Kept", snapshot.SampleSnapshot, snapshot.ClosestPairsSnapshot)
 T = TypeVar("T")
@@ -101,17 +102,11 @@ def conflict_versions(path: Path, content: bytes) -> MergeVersions:
             continue
         sign = mark[1][:1].decode()
         if (side, sign) not in (("", "<"), ("<", "|"), ("<", "="), ("|", "="), (">", ">")):
-            raise files.DamagedFileError(
-                f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
-                f"git checkout --merge -- {path}, and join them again."
-            )
+            raise files.DamagedFileError(MESSAGES.merge_marks_disordered(path, number))
         without_base |= (side, sign) == ("<", "=")
         side, parted = {"<": "<", "|": "|", "=": ">", ">": ""}[sign], True
     if side:
-        raise files.DamagedFileError(
-            f"{path}: the last mark of the merge is missing. Restore both versions with "
-            f"git checkout --merge -- {path}, and join them again."
-        )
+        raise files.DamagedFileError(MESSAGES.merge_mark_missing(path))
     ours, base, theirs = (b"".join(sides[name]) for name in "<|>")
     return MergeVersions(ours, theirs, base if parted and not without_base else None)
 
@@ -197,10 +192,7 @@ def _joined_headers(path: Path, both: MergeVersions) -> tuple[bytes, MergeVersio
     sides = (both.ours, both.theirs, both.base or b"")
     ours, theirs, base = (next(_lines_in(content), (0, b""))[1] for content in sides)
     if changed := files.identity_differences(_judge(path, ours), _judge(path, theirs)):
-        raise files.CassetteError(
-            f"{path}: the two branches recorded different judges ({'; '.join(changed)}), and answers of one must not "
-            f"pass for the other's: {_keep_one(path)}"
-        )
+        raise files.CassetteError(MESSAGES.branches_of_two_judges(path, changed, _keep_one(path)))
     days = {_day(header) for header in (ours, theirs, base) if header}
     plans = sorted({*_plans(ours), *_plans(theirs)})
     if plans != list(_plans(ours)):
@@ -328,10 +320,7 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
 
 
 def _keep_one(path: Path) -> str:
-    return (
-        f"keep one version, with git checkout --ours (or --theirs) -- {path}, and run the same tests with "
-        "--judge-record missing: it asks only what nobody recorded."
-    )
+    return MESSAGES.keep_one(path)
 
 
 # How files that are no cassettes are joined, by their names.

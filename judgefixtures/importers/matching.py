@@ -17,6 +17,7 @@ from judgefixtures.util.texts import quote_names
 from .imported_answers import AnswerKeyFields, ImportedAnswer, shown_texts_digest
 from .invalid_values import check_ids, check_values
 from .log_rows import LogRow, UnusableRowError
+from .messages import MESSAGES
 from .row_formats import RowFormat
 
 Texts: TypeAlias = tuple[str, ...]
@@ -85,12 +86,7 @@ class RowMatcher:
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
-            raise row.mistake(
-                f"another answer about {self.content.words.one} {answered.key.pair!r} in {answered.key.condition}"
-                f"{self.content.alike} stands in {place.where} already. If the judge was asked several times, name the "
-                "column that counts it with --columns repeat=...; if these are several judges, choose one with --where "
-                "COLUMN=VALUE; else remove one of the two."
-            )
+            raise row.mistake(MESSAGES.answered_twice(self.content.words.one, answered, self.content.alike, place))
         self.repeated += place is not row
 
     def _answered(self, entry: LogRow, pair_in_row: Pair | None, first_repeat: int) -> ImportedAnswer:
@@ -151,9 +147,7 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
         return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
-            f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
-            f"judge's whole text; the row has {first}."
+            MESSAGES.nothing_answered(entries[0].row.where, content, entries[0].shape.misses[content.mode], first)
         )
 
 
@@ -176,8 +170,5 @@ def _told_pairs(content: RowFormat, entries: Sequence[LogRow], pairs_in_rows: Se
         one, other = pair_to_row(pair), pair_to_row(known)
         if other not in (one, pair_to_row(swap_responses(pair))):
             changed = [name for name in content.told if one.get(name) != other.get(name)]
-            raise entry.row.mistake(
-                f"{content.words.one} {pair.id!r} has another {' and '.join(changed)} than in a "
-                f"row before: give different {content.words.many} different ids."
-            )
+            raise entry.row.mistake(MESSAGES.changed_under_one_id(content, pair, changed))
     return pairs

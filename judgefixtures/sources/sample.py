@@ -16,6 +16,7 @@ from judgefixtures.util.texts import join_names
 
 from .known_sources import NAMED, known_rows
 from .mapping import mapped_pairs
+from .messages import MESSAGES
 from .row_readers import SourceRows, hub_rows, json_lines, local_rows
 from .schemas import min_vote_ratio
 from .source import BUILT_IN_SOURCES, Source
@@ -125,17 +126,11 @@ def _check_ratios(source: Source) -> None:
     for key in source.ratio_keys:
         if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
             rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
-            raise source.mistake(
-                f"{key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
-                "where upvotes say which response is better. Remove it."
-            )
+            raise source.mistake(MESSAGES.ratio_without_votes(key, getattr(source, key), rated))
     least, most = min_vote_ratio(source), source.max_ratio
     if most is not None and least > most:
         default = " (its default)" if source.min_ratio is None else ""
-        raise source.mistake(
-            f"min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
-            "such a ratio of upvotes. Set min_ratio to at most max_ratio."
-        )
+        raise source.mistake(MESSAGES.ratios_reversed(least, default, most))
 
 
 def describe_sample(
@@ -213,10 +208,7 @@ def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
     ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
     golden = sum(pair.gold is not None for pair in same)
     also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
-    return (
-        f"{dataset}: {len(same)} of {pluralize(len(pairs), 'pair')} have two identical responses ({ids}): nothing can "
-        f"be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
-    )
+    return MESSAGES.identical_responses(dataset, same, pairs, ids, also)
 
 
 def _kind(source: Source) -> str:
@@ -225,10 +217,7 @@ def _kind(source: Source) -> str:
     if not origin:
         return "file"
     if source.path is not None and origin not in NAMED:
-        raise source.mistake(
-            f"give path or source, not both: only a source that is known by name "
-            f"({', '.join(NAMED)}) is read from a local copy, {origin!r} is not."
-        )
+        raise source.mistake(MESSAGES.path_and_source(NAMED, origin))
     if origin in BUILT_IN_SOURCES:
         return "built in"
     if origin in NAMED:
@@ -239,11 +228,7 @@ def _kind(source: Source) -> str:
             return "named on the hub"
         return "named folder" if known.read else "named copy"
     if "/" not in origin:
-        raise source.mistake(
-            f"there is no built-in source {origin!r}; "
-            f"{accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a "
-            "dataset on the hub (owner/name)."
-        )
+        raise source.mistake(MESSAGES.no_such_source(origin, accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))))
     return "hub"
 
 
@@ -292,9 +277,8 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     if not any(left_out.values()):
         hint = "one JSON object per line" if str(where).endswith(".jsonl") else "there is no row that gives one"
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
-    return (
-        f"dataset {source.name!r}: no pair of {where} is left; left out: "
-        f"{left_out_counts({rule: count for rule, count in left_out.items() if count})}. Loosen a rule."
+    return MESSAGES.no_pair_left(
+        source, where, left_out_counts({rule: count for rule, count in left_out.items() if count})
     )
 
 
