@@ -12,6 +12,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .expected_items import ExpectedItems, names_by_test_id
 from .items import subject_by_name
+from .messages import MESSAGES
 from .outcomes import LOST, STOPPED, TestOutcome, TestOutcomes, missing_result_finding
 from .session_setup import session_setup
 
@@ -87,15 +88,8 @@ class ResultResolver:
 
 
 def _never_reported(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
-        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-        "why."
-    )
+    return MESSAGES.never_reported(names)
 
 
 def _not_collected(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
-        "theirs is in this report"
-    )
+    return MESSAGES.not_collected(names)
