@@ -192,7 +192,7 @@ def _joined_headers(path: Path, both: MergeVersions) -> tuple[bytes, MergeVersio
     sides = (both.ours, both.theirs, both.base or b"")
     ours, theirs, base = (next(_lines_in(content), (0, b""))[1] for content in sides)
     if changed := files.identity_differences(_judge(path, ours), _judge(path, theirs)):
-        raise files.CassetteError(MESSAGES.branches_of_two_judges(path, changed, _keep_one(path)))
+        raise files.CassetteError(MESSAGES.branches_of_two_judges(path, changed))
     days = {_day(header) for header in (ours, theirs, base) if header}
     plans = sorted({*_plans(ours), *_plans(theirs)})
     if plans != list(_plans(ours)):
@@ -246,7 +246,9 @@ def _with_day(line: bytes, recorded: str) -> bytes:
 def _judge(path: Path, header: bytes) -> Mapping[str, Any]:
     judge = _read(header, lambda found: found["judge"], None)
     if not isinstance(judge, dict):
-        raise files.CassetteError(f"{path} is not a cassette of judgefixtures on both branches: {_keep_one(path)}")
+        raise files.CassetteError(
+            f"{path} is not a cassette of judgefixtures on both branches: {MESSAGES.keep_one(path)}"
+        )
     return judge
 
 
@@ -258,7 +260,7 @@ def _joined_pairs(path: Path, both: MergeVersions) -> MergeResult:
 
     def between(mine: bytes, _its: bytes) -> bytes:
         raise files.CassetteError(
-            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {_keep_one(path)}"
+            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {MESSAGES.keep_one(path)}"
         )
 
     wrong = "is not a pair of its own. Restore it first."
@@ -315,12 +317,8 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
     elif theirs.extends(ours) or ours == base:
         kept = both.theirs
     else:
-        raise files.CassetteError(f"{path}: the two branches froze different {what}: {_keep_one(path)}")
+        raise files.CassetteError(f"{path}: the two branches froze different {what}: {MESSAGES.keep_one(path)}")
     return MergeResult(kept, len(ours.pairs), len(theirs.pairs), len(parsed(path, kept).pairs), 0)
-
-
-def _keep_one(path: Path) -> str:
-    return MESSAGES.keep_one(path)
 
 
 # How files that are no cassettes are joined, by their names.

@@ -7,7 +7,6 @@ rows, log_rows.py reads their fields, mode_detection.py detects the mode, and ma
 import contextlib
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,12 +101,8 @@ def import_log(request: ImportRequest) -> ImportResult:
     reader = RowMatcher(content, content.conditions(conditions(config.cues)), given, grows)
     answers = reader.read_answers(entries)
     if not answers:
-        raise JudgeFixturesError(
-            f"{request.names}: no row can be used: {_why(reader.unused)}.{reader.hint} Name the {content.words.many} "
-            "that the log is about (--pairs FILE, or --dataset NAME of the configuration), or the columns of its "
-            f"texts: --columns {','.join(f'{each}=...' for each in content.texts)}; the row has "
-            f"{quote_names(rows[0].row.fields)}."
-        )
+        why, fields = _why(reader.unused), quote_names(rows[0].row.fields)
+        raise JudgeFixturesError(MESSAGES.no_row_usable(request, why, reader.hint, content, fields))
     _check_share(request, reader, len(entries) - reader.repeated)
     logs = tuple(LogSource(file.name, _digest(file, request)) for file in request.files)
     answered = {key.pair for key in answers}
@@ -176,12 +171,7 @@ def _check_share(request: ImportRequest, reader: RowMatcher, n: int) -> None:
     unused, allowed = reader.unused, (MOST_UNUSED if request.allow is None else request.allow)
     if len(unused) <= allowed * n:
         return
-    share = math.ceil(len(unused) / n * 100) / 100
-    raise JudgeFixturesError(
-        f"{request.names}: {len(unused)} of {pluralize(n, 'row')} ({len(unused) / n:.1%}) cannot be used, and at most "
-        f"{allowed:.1%} may: {_why(unused)}.{reader.hint} Mend the log, leave rows out with --where COLUMN=VALUE, "
-        f"or import the others with --allow {share:g}. Nothing was written."
-    )
+    raise JudgeFixturesError(MESSAGES.too_many_unusable(request, len(unused), n, allowed, _why(unused), reader.hint))
 
 
 def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[Pair, ...]:

@@ -72,10 +72,7 @@ class RowMatcher:
         if not self.unknown or not self.pairs:
             return ""
         names = quote_names(sorted(self.pairs)[:MOST_SHOWN])
-        return (
-            f" Rows are about {quote_names(self.unknown)}, and the {self.content.words.many} are {names}"
-            f"{', ...' if len(self.pairs) > MOST_SHOWN else ''}: where these are others, name them with --dataset NAME."
-        )
+        return MESSAGES.other_pairs(quote_names(self.unknown), self.content, names, len(self.pairs) > MOST_SHOWN)
 
     def _told(self, entry: LogRow) -> Pair | None:
         """Return the pair that an entry itself holds, None where it holds none."""
@@ -109,11 +106,7 @@ class RowMatcher:
         if pair_in_row is None and name is None:
             if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
                 raise UnusableRowError("no text of a response")
-            raise row.mistake(
-                f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
-                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..., or those of "
-                f"its texts with --columns {','.join(f'{each}=...' for each in content.texts)}."
-            )
+            raise row.mistake(MESSAGES.no_pair_named(content, entry.column("pair"), quote_names(row.fields)))
         pair = self.pairs.get(id_key(name or (pair_in_row.id if pair_in_row else "")))
         if pair is None and pair_in_row is not None and not name:
             texts = _texts(pair_in_row, "12")

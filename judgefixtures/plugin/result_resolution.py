@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +53,9 @@ class ResultResolver:
         for name in left:
             nameless += self._keep(settled, name, names[name], TestOutcome(why=STOPPED if stopped else LOST))
         settled.unfinished = sorted({names[name][0] for name in left}) if stopped else []
-        reasons = [*([] if stopped or not missing else [_never_reported(missing)]), *nameless]
+        reasons = [*([] if stopped or not missing else [MESSAGES.never_reported(missing)]), *nameless]
         if self._expected_items.uncollected and settled.results:
-            reasons.append(_not_collected(self._expected_items.uncollected))
+            reasons.append(MESSAGES.not_collected(self._expected_items.uncollected))
         settled.lost = "; ".join(reasons)
         return settled
 
@@ -85,11 +84,3 @@ class ResultResolver:
             return None if subject is None else missing_result_finding(setup, subject, message)
         except JudgeFixturesError:  # this project has no judges
             return None
-
-
-def _never_reported(names: Sequence[str]) -> str:
-    return MESSAGES.never_reported(names)
-
-
-def _not_collected(names: Sequence[str]) -> str:
-    return MESSAGES.not_collected(names)

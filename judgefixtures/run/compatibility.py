@@ -38,11 +38,7 @@ def check_judge_fits_dataset(
             _check_column(column, judge, template, dataset, some)
         for column in template.letters_for(content_type):
             if any(column in pair.columns for pair in some):
-                raise JudgeFixturesError(
-                    f"the template {template.name} of judge {judge!r} shows {{{column}}}, which is a slot of judges of "
-                    f"another mode and would be sent as it stands, and dataset {dataset!r} has a column of that name: "
-                    f"give the column another name, or write {{{{{column}}}}} for these letters."
-                )
+                raise JudgeFixturesError(MESSAGES.slot_of_other_mode(template, judge, column, dataset))
 
 
 def misplaced_cue_reason(contrast: Contrast | None, judges: Iterable[Judge]) -> str:
@@ -62,11 +58,7 @@ def _check_column(column: str, judge: str, template: Template, dataset: str, pai
     if len(lacking) == len(pairs):
         columns = dict.fromkeys(name for pair in pairs for name in pair.columns)
         ours = " ".join(f"{{{slot}}}" for slot in LAYOUTS[template.mode].slots)
-        raise JudgeFixturesError(
-            f"{there}, which is neither a column of dataset {dataset!r} (its further columns: {quote_names(columns)}) "
-            f"nor a slot of ours ({ours}). Name one of them, add the column, or write {{{{{column}}}}} for these "
-            "letters."
-        )
+        raise JudgeFixturesError(MESSAGES.no_such_column(there, dataset, quote_names(columns), ours, column))
     if lacking:
         some = quote_names(pair.id for pair in lacking[:SOME]) + (", ..." if len(lacking) > SOME else "")
         raise JudgeFixturesError(MESSAGES.metadata_lacking(there, lacking, pairs, dataset, some))

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from judgefixtures.models import pairs as pair_sets
 from judgefixtures.models.pairs import Example, Pair
-from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
@@ -157,33 +156,17 @@ def describe_sample(
         f"licence: {note}" if note else "",
         frozen,
     ]
-    lines = [", ".join(filter(None, parts))]
     golds = Counter(pair.gold for pair in pairs)
-    if golds[1] or golds[2]:
-        unlabelled = f", none {golds[None]}" if golds[None] else ""
-        longer = Counter(pair.better_is_longer for pair in pairs)
-        lines.append(
-            f"  gold: first response {golds[1]}, second {golds[2]}{unlabelled}; the better response is the longer one "
-            f"in {longer[True]} of {golds[1] + golds[2]}"
-        )
-    if examples:
-        labels = Counter(each.label for each in examples)
-        lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
-    categories = Counter(pair.category for pair in pairs if pair.category is not None)
-    if categories:
-        counts = (f"{key} {count}" for key, count in sorted(categories.items()))
-        lines.append(f"  categories: {join_names(counts, ', ', most=SHOWN_CATEGORIES)}")
-    if sample.left_out:
-        lines.append(f"  left out: {left_out_counts(sample.left_out)}")
-    if (clusters := pair_sets.count_independent(pairs)) < len(pairs):
-        related = f"{len(pairs)} in {pluralize(clusters, 'cluster')}"
-        lines.append(f"  related {what}: {related}, which are what intervals and gates count")
-    if sharing := pair_sets.sharing_a_question(pairs):
-        lines.append(
-            f"  {sharing} {what} share a question with another one: intervals are too narrow for them "
-            "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
-        )
-    return lines
+    longer = Counter(pair.better_is_longer for pair in pairs)[True]
+    labels = Counter(each.label for each in examples)
+    by_category = sorted(Counter(pair.category for pair in pairs if pair.category is not None).items())
+    categories = by_category and join_names(
+        (f"{key} {count}" for key, count in by_category), ", ", most=SHOWN_CATEGORIES
+    )
+    left_out = sample.left_out and left_out_counts(sample.left_out)
+    clusters, sharing = pair_sets.count_independent(pairs), pair_sets.sharing_a_question(pairs)
+    details = MESSAGES.lines("sample", pairs, what, golds, longer, labels, categories, left_out, clusters, sharing)
+    return [", ".join(filter(None, parts)), *details]
 
 
 def left_out_counts(left_out: Mapping[str, int]) -> str:
