@@ -29,7 +29,7 @@ class FailedRequests:
     def tell(self) -> Iterator[str]:
         """Yield what is to be said of the questions that are given up."""
         for (judge, batch, why), keys in self._worn.items():
-            yield (MESSAGES.too_many_attempts(judge, keys, _some(keys), batch, why))
+            yield MESSAGES.too_many_attempts(judge, keys, _some(keys), batch, why)
         yield from self._tell_unread(given_up=True)
 
     def tell_asked_again(self) -> Iterator[str]:

@@ -246,7 +246,7 @@ class JudgeReporter:
         """Yield how many items an interrupted `all` recorded, where this one went on with it."""
         results = self._settled.results.values()
         if count := sum(bool(result.get("resumed")) for result in results):
-            yield (MESSAGES.recorded_by_interrupted_run(count, results))
+            yield MESSAGES.recorded_by_interrupted_run(count, results)
 
     def _spendings(self) -> Iterator[str]:
         """Yield what recording cost, a line per judge."""

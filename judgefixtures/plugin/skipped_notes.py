@@ -99,7 +99,7 @@ def unsuitable_datasets_notes(mark: pytest.Mark, setup: SessionSetup, node: Any,
             continue
         if _is_selected((node.path.name, node.name, test, judge, *sets), (mark.name,), node.config.option):
             columns = join_names(f"{{{name}}}" for name in who.template.columns)
-            yield (MESSAGES.dataset_lacks_columns(node, test, judge, sets, who, columns))
+            yield MESSAGES.dataset_lacks_columns(node, test, judge, sets, who, columns)
 
 
 def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
@@ -112,7 +112,7 @@ def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test:
         left = dict.fromkeys(each.family for each in checks if not each.applies_to(who, ()))
         around = (node.path.name, node.name, test, judge)
         if named := [family for family in left if _is_selected((*around, family), (mark.name,), node.config.option)]:
-            yield (MESSAGES.swap_without_prompt_cues(judge, named))
+            yield MESSAGES.swap_without_prompt_cues(judge, named)
 
 
 def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool:
