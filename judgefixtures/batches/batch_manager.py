@@ -232,10 +232,7 @@ class BatchManager:
         given_up = [*self.given_up.tell()]
         self.messages += self.given_up.tell_asked_again()
         if given_up:
-            raise FatalJudgeError(
-                f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
-                "recorded. Mend what is wrong, or record these without --judge-batch."
-            )
+            raise FatalJudgeError(MESSAGES.given_up(given_up))
 
     def _tell_unattended(self) -> None:
         """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""

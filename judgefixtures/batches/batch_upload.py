@@ -14,6 +14,7 @@ from judgefixtures.util.secrets import redact_message
 
 from .batch_lookup import find_batch, missing_since
 from .manifest import BatchManifest, SentBatch
+from .messages import MESSAGES
 from .request_queue import BatchRequest, requests_by_id
 
 SETTLE = 5.0  # seconds before a list is looked at once more that does not show a batch which is said not to be made
@@ -47,10 +48,7 @@ class BatchUpload:
         except NotSentError as error:
             if self.sent is not None:
                 self.manifest.note("void", self.sent, why=redact_message(str(error))[:200])
-            raise FatalJudgeError(
-                f"judge {self.judge!r}: a batch of {len(names)} questions was not made: {redact_message(str(error))} "
-                "-- nothing of it is paid for. Run the same command again when that is mended."
-            ) from None
+            raise FatalJudgeError(MESSAGES.batch_not_made(self.judge, names, redact_message(str(error)))) from None
         assert self.sent is not None
         self.manifest.note("sent", self.sent, batch=batch)
         cost = sum((letter.cost for letter in self.letters), NOTHING)
@@ -100,8 +98,4 @@ class BatchUpload:
         return await find_batch(self.manifest, self.sent, self.provider)
 
     def _doubt(self, error: Exception) -> FatalJudgeError:
-        return FatalJudgeError(
-            f"judge {self.judge!r}: it is not known whether a batch of {len(self.letters)} questions was made: "
-            f"{redact_message(str(error))}. Run the same command again: it looks for the batch before it sends "
-            "anything, and sends the same questions again only when such a batch would have ended."
-        )
+        return FatalJudgeError(MESSAGES.batch_perhaps_made(self.judge, self.letters, redact_message(str(error))))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .manifest import Key
+from .messages import MESSAGES
 
 
 @dataclass(slots=True)
@@ -28,10 +29,7 @@ class FailedRequests:
     def tell(self) -> Iterator[str]:
         """Yield what is to be said of the questions that are given up."""
         for (judge, batch, why), keys in self._worn.items():
-            yield (
-                f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
-                f"max_attempts allows, the last time in {batch}: {why}"
-            )
+            yield MESSAGES.too_many_attempts(judge, keys, _some(keys), batch, why)
         yield from self._tell_unread(given_up=True)
 
     def tell_asked_again(self) -> Iterator[str]:

@@ -19,6 +19,8 @@ from judgefixtures.cassettes.merges import BATCHES_FILE
 from judgefixtures.util.clock import now
 from judgefixtures.util.paths import read_bytes
 
+from .messages import MESSAGES
+
 KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
@@ -115,10 +117,7 @@ class BatchManifest:
         try:
             files.append_line_synced(self.path, line)
         except OSError as error:
-            raise files.CassetteWriteError(
-                f"the list of batches {self.path} cannot be written: {error.strerror}. Nothing is sent that does not "
-                "stand there: make room or rights and run the same command again."
-            ) from None
+            raise files.CassetteWriteError(MESSAGES.manifest_not_written(self.path, error)) from None
         self._take(event)
 
     def _load(self, mends: bool) -> None:
@@ -135,10 +134,7 @@ class BatchManifest:
                 if line.strip():
                     self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise files.DamagedFileError(
-                    f"{self.path}:{number} is not an event of a batch: restore the line from where you keep the "
-                    "recordings. Without it nobody knows what is paid for."
-                ) from None
+                raise files.DamagedFileError(MESSAGES.not_an_event(self.path, number)) from None
         if mends and whole < len(content):  # torn: what it was about to say did not happen yet
             try:
                 os.truncate(self.path, whole)

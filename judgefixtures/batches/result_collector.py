@@ -183,9 +183,6 @@ class ResultCollector:
             why = MESSAGES.lost(judge, what, redact_message(str(error)), self.manifest.path)
             raise LostBatchError(why) from None
         except RetryableError as error:
-            raise FatalJudgeError(
-                f"judge {judge!r}: {what}: {redact_message(str(error))}. "
-                "Nothing is lost: run the same command again later."
-            ) from None
+            raise FatalJudgeError(MESSAGES.ask_later(judge, what, redact_message(str(error)))) from None
         except FatalJudgeError as error:
             raise FatalJudgeError(f"judge {judge!r}: {what}: {redact_message(str(error))}") from None

@@ -15,6 +15,7 @@ from judgefixtures.util.shell import quoted
 from .cache_detection import ResponseOrigins
 from .calls import BatchRoute, CassetteMissError, JudgeCall
 from .files import FORMAT, CassetteError, CassetteFile, CassetteRow, Key, identity_differences, planned_sizes, today_utc
+from .messages import MESSAGES
 from .snapshot import changed_fields
 
 RecordMode = Literal["none", "missing", "invalid", "all"]
@@ -338,10 +339,7 @@ class Cassette:
         recorded = self.recorded_identity
         if not recorded or not (changed := identity_differences(recorded, self.identity())):
             return
-        raise CassetteError(
-            f"the recordings in {self.file.path} were made by another judge than {self.judge} is now: "
-            f"{'; '.join(changed)}. {self._renewal}"
-        )
+        raise CassetteError(MESSAGES.other_judge(self.file.path, self.judge, changed, self._renewal))
 
     @property
     def _renewal(self) -> str:
@@ -353,11 +351,7 @@ class Cassette:
             )
         if self.mode == "none":
             return f"Go back to the recorded judge, or record anew: {self.command('all')}"
-        return (
-            f"No other recording in this folder is of the judge as it is now, and a slip in its table must not ask "
-            f"everything anew. Go back to the recorded judge, or record this anew, after which --judge-record missing "
-            f"does so with the rest: {self.command('all')}"
-        )
+        return MESSAGES.all_of_other_judges(self.command("all"))
 
 
 # --- why nothing in it answers -------------------------------------------------------------------------------
@@ -391,10 +385,7 @@ def _find_moved(cassette: Cassette) -> str:
         # What a model does not take is found out by asking it, and this judge was not asked yet.
         if recorded and identity_for_message(recorded) == identity_for_message(cassette.identity()):
             folder = other.parents[2]
-            return (
-                f"{folder} holds this condition of this very judge: if the recordings were moved, move them to "
-                f"{root} or run with --judge-cassettes={quoted(str(folder))}, and nothing need be asked again"
-            )
+            return MESSAGES.recordings_moved(folder, root, quoted(str(folder)))
     return ""
 
 
@@ -410,11 +401,7 @@ def _find_namesake(cassette: Cassette) -> str:
             and recorded
             and identity_for_message(recorded) == identity_for_message(cassette.identity())
         ):
-            return (
-                f"{other.parent} holds this condition of a judge that is the same in all but its name: if "
-                f"{other.parents[1].name} was renamed, rename the folder {other.parents[1]} to "
-                f"{folder.parent}, and nothing need be asked again"
-            )
+            return MESSAGES.judge_renamed(other, other.parents[1].name, other.parents[1], folder)
     return ""
 
 
@@ -442,10 +429,7 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
             "(or changed) and this condition was not."
         )
     attacks = "the labels or the grade_field that an attack names, or " if isinstance(pair, Example) else ""
-    return (
-        f"the {it} is recorded, but the request is another one now: {attacks}the base_url's host or path changed, "
-        "or the SDK sends another body."
-    )
+    return MESSAGES.request_changed(it, attacks)
 
 
 def _changed_columns(row: CassetteRow, pair: Pair) -> list[str]:

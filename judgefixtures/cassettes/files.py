@@ -24,6 +24,8 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import check_writable, linked, read_bytes
 from judgefixtures.util.shell import quoted
 
+from .messages import MESSAGES
+
 FORMAT = 1
 JSON = "application/json"
 HEADER_START = b'{"judgefixtures":'
@@ -286,10 +288,7 @@ class CassetteFile:
                 append_whole_line(self._descriptor, line)
                 self._appended[row.digest] = row
         except OSError as error:
-            raise CassetteWriteError(
-                f"the recording {self.path} cannot be written: {error.strerror}. What was recorded is kept; "
-                "make room or rights and run the same command again, with --judge-record missing or all as now."
-            ) from None
+            raise CassetteWriteError(MESSAGES.cannot_be_written(self.path, error)) from None
         return row
 
     def replace(self, rows: Iterable[CassetteRow], header: Mapping[str, Any], path: Path | None = None) -> None:
@@ -348,15 +347,9 @@ class CassetteFile:
             looks_in(header)
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
-            raise CassetteError(
-                f"{self.path} is not a cassette of judgefixtures: its first line is not a header. Move the file away, "
-                f"unless that line can be restored, and record again: {self._commands('missing')}"
-            ) from None
+            raise CassetteError(MESSAGES.no_cassette(self.path, self._commands("missing"))) from None
         if version != FORMAT:
-            raise CassetteError(
-                f"the cassette {self.path} has format {version!r}, this version reads {FORMAT}: "
-                f"update judgefixtures, or record again: {self._commands('all')}"
-            )
+            raise CassetteError(MESSAGES.other_format(self.path, version, FORMAT, self._commands("all")))
         return header  # type: ignore[no-any-return]
 
     def _build_index(self) -> None:
@@ -384,10 +377,7 @@ class CassetteFile:
             raise self._damaged(start, end, number) from None
         if before is not None and before.asked == parsed.asked and before.answer != parsed.answer:
             first = self._data.count(b"\n", 0, self._index[digest][0]) + 1
-            raise DamagedFileError(
-                f"{self.path}:{number} answers the same question as line {first}, differently: it cannot be told which "
-                f"answer counts. Keep the upper one: {merge_command(self.path)}"
-            )
+            raise DamagedFileError(MESSAGES.answers_differ(self.path, number, first, merge_command(self.path)))
         if before is None or before.asked <= parsed.asked:
             self._index[digest] = (start, end)
 
@@ -398,10 +388,7 @@ class CassetteFile:
         line = self._data[start:end]
         if MERGE_MARK.match(line):
             return _unmerged(self.path, number)
-        return DamagedFileError(
-            f"{self.path}:{number} is not a recorded answer ({_beginning(line)}). Restore the line, or delete it "
-            f"and ask again what it answered: {self._commands('missing')}"
-        )
+        return DamagedFileError(MESSAGES.damaged_line(self.path, number, _beginning(line), self._commands("missing")))
 
     def _open_for_append(self, header: Mapping[str, Any]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -462,10 +449,7 @@ def refuse_merge_marks(path: Path, content: bytes) -> None:
 
 
 def _unmerged(path: Path, number: int) -> DamagedFileError:
-    return DamagedFileError(
-        f"{path}:{number} is a mark of a merge that was not resolved: the file holds the versions of two branches. "
-        f"Join them: {merge_command(path)}"
-    )
+    return DamagedFileError(MESSAGES.merge_mark(path, number, merge_command(path)))
 
 
 def _beginning(line: bytes) -> str:

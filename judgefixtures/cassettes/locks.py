@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .files import CassetteError
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -54,10 +55,7 @@ def _locked(path: Path) -> Iterator[None]:
         except TimeoutError:
             pass  # another holds it
         except OSError as error:
-            raise CassetteError(
-                f"the lock {path} cannot be taken: {error.strerror}. It keeps two recordings from paying for the same: "
-                "delete it where no other one runs, or keep the folder where files can be locked."
-            ) from None
+            raise CassetteError(MESSAGES.no_lock(path, error)) from None
         if lock.is_locked and _is_named(lock, path):
             break
         lock.release()

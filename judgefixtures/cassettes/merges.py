@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from judgefixtures.util.paths import read_bytes
 
 from . import files, snapshot
+from .messages import MESSAGES
 
 Kept = TypeVar("Kept", snapshot.SampleSnapshot, snapshot.ClosestPairsSnapshot)
 T = TypeVar("T")
@@ -101,17 +102,11 @@ def conflict_versions(path: Path, content: bytes) -> MergeVersions:
             continue
         sign = mark[1][:1].decode()
         if (side, sign) not in (("", "<"), ("<", "|"), ("<", "="), ("|", "="), (">", ">")):
-            raise files.DamagedFileError(
-                f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
-                f"git checkout --merge -- {path}, and join them again."
-            )
+            raise files.DamagedFileError(MESSAGES.merge_marks_disordered(path, number))
         without_base |= (side, sign) == ("<", "=")
         side, parted = {"<": "<", "|": "|", "=": ">", ">": ""}[sign], True
     if side:
-        raise files.DamagedFileError(
-            f"{path}: the last mark of the merge is missing. Restore both versions with "
-            f"git checkout --merge -- {path}, and join them again."
-        )
+        raise files.DamagedFileError(MESSAGES.merge_mark_missing(path))
     ours, base, theirs = (b"".join(sides[name]) for name in "<|>")
     return MergeVersions(ours, theirs, base if parted and not without_base else None)
 
@@ -197,10 +192,7 @@ def _joined_headers(path: Path, both: MergeVersions) -> tuple[bytes, MergeVersio
     sides = (both.ours, both.theirs, both.base or b"")
     ours, theirs, base = (next(_lines_in(content), (0, b""))[1] for content in sides)
     if changed := files.identity_differences(_judge(path, ours), _judge(path, theirs)):
-        raise files.CassetteError(
-            f"{path}: the two branches recorded different judges ({'; '.join(changed)}), and answers of one must not "
-            f"pass for the other's: {_keep_one(path)}"
-        )
+        raise files.CassetteError(MESSAGES.branches_of_two_judges(path, changed))
     days = {_day(header) for header in (ours, theirs, base) if header}
     plans = sorted({*_plans(ours), *_plans(theirs)})
     if plans != list(_plans(ours)):
@@ -254,7 +246,9 @@ def _with_day(line: bytes, recorded: str) -> bytes:
 def _judge(path: Path, header: bytes) -> Mapping[str, Any]:
     judge = _read(header, lambda found: found["judge"], None)
     if not isinstance(judge, dict):
-        raise files.CassetteError(f"{path} is not a cassette of judgefixtures on both branches: {_keep_one(path)}")
+        raise files.CassetteError(
+            f"{path} is not a cassette of judgefixtures on both branches: {MESSAGES.keep_one(path)}"
+        )
     return judge
 
 
@@ -266,7 +260,7 @@ def _joined_pairs(path: Path, both: MergeVersions) -> MergeResult:
 
     def between(mine: bytes, _its: bytes) -> bytes:
         raise files.CassetteError(
-            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {_keep_one(path)}"
+            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {MESSAGES.keep_one(path)}"
         )
 
     wrong = "is not a pair of its own. Restore it first."
@@ -323,15 +317,8 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
     elif theirs.extends(ours) or ours == base:
         kept = both.theirs
     else:
-        raise files.CassetteError(f"{path}: the two branches froze different {what}: {_keep_one(path)}")
+        raise files.CassetteError(f"{path}: the two branches froze different {what}: {MESSAGES.keep_one(path)}")
     return MergeResult(kept, len(ours.pairs), len(theirs.pairs), len(parsed(path, kept).pairs), 0)
-
-
-def _keep_one(path: Path) -> str:
-    return (
-        f"keep one version, with git checkout --ours (or --theirs) -- {path}, and run the same tests with "
-        "--judge-record missing: it asks only what nobody recorded."
-    )
 
 
 # How files that are no cassettes are joined, by their names.

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NoReturn
 
+from .messages import MESSAGES
+
 # Unix sockets and socket pairs stay open: an event loop is made of them.
 REACHES_HOSTS = (socket.AF_INET, socket.AF_INET6)
 SENDS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
@@ -73,10 +75,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse(block: _Block, what: str, remedy: str = "") -> NoReturn:
-    error = NetworkBlockedError(
-        f"judge code tried to {what} while replaying recordings, where no network is allowed. "
-        f"Record the call with --judge-record missing, or remove it from the judge.{remedy}"
-    )
+    error = NetworkBlockedError(MESSAGES.network_call(what, remedy))
     block.blocked(error)
     raise error
 

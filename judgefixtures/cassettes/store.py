@@ -20,6 +20,7 @@ from .cache_detection import ResponseOrigins
 from .cassette import Cassette, ReaskPolicy, RecordedJudge, RecordMode, header_identity, header_in, identity_for_message
 from .files import CassetteError, CassetteFile, DecidedLook, atomic_write, identity_differences, looks_in, or_replaced
 from .locks import file_lock, temporary_file
+from .messages import MESSAGES
 
 DONE = ".done.draft"  # ends the note of a condition's answers that an `all` made which has not ended yet
 KEPT_FOR = 7 * 86400  # seconds after which an `all` no longer goes on with what an interrupted one finished
@@ -48,10 +49,7 @@ class CassetteStore:
         """Return where a judge's recordings of a dataset live."""
         for name in (judge, dataset):
             if len(name.encode()) > LONGEST_NAME:
-                raise CassetteError(
-                    f"the name {name[:40]}... has {len(name)} characters and cannot be a folder of recordings: "
-                    f"shorten it to at most {LONGEST_NAME}."
-                )
+                raise CassetteError(MESSAGES.name_too_long(name[:40], name, LONGEST_NAME))
         return self.root / judge / dataset
 
     def frozen(self, judge: str, dataset: str) -> tuple[Pair, ...]:

@@ -56,10 +56,7 @@ class AccuracyCheck(SingleJudgeCheck):
         if case.judge.kind.grades:
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
         if not case.judge.kind.chooses(case.pairs):
-            return (
-                f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set "
-                f"pass_mark in {case.judge.table.heading}, and -k agreement asks whether it is right"
-            )
+            return MESSAGES.score_without_mark(case)
         return "" if count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def min_sample(

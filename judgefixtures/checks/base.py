@@ -28,6 +28,7 @@ from judgefixtures.statistics.power import PlannedContrast
 from judgefixtures.util.shell import quoted
 
 from .gate_looks import GateLook, gate_at_level
+from .messages import MESSAGES
 
 Arms = Sequence[Sequence[Judgment]]
 
@@ -108,10 +109,7 @@ class SampleRequirement:
         return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, words.clusters(n))
 
     def __str__(self) -> str:
-        return (
-            f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least "
-            f"{self.at_least} are needed"
-        )
+        return MESSAGES.cannot_pass(self.what, self.dataset, self.n, self.unit, self.limit, self.at_least)
 
     @property
     def unmet(self) -> Self | None:

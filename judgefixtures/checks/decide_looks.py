@@ -16,6 +16,8 @@ from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapContrast
 from judgefixtures.swap.components import SwapDecision
 from judgefixtures.swap.decision import decide_swap_at_levels
 
+from .messages import MESSAGES
+
 
 def decide_looks(
     cells: Sequence[SwapContrast],
@@ -82,10 +84,7 @@ def redesigned_note(pairs: int, looks: Sequence[int], many: str = OF_PAIRS.many)
     """Return what is to be said of more pairs than were planned, or nothing."""
     if pairs <= looks[-1]:
         return ""
-    return (
-        f"{pairs} {many} per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
-        "new design; if this swap was decided on before, the errors of both add up"
-    )
+    return MESSAGES.swap_beyond_last_look(pairs, many, looks[-1])
 
 
 def _saying(decision: SwapDecision, remark: str) -> SwapDecision:

@@ -34,10 +34,7 @@ class EditCheck(ContrastCheck):
         """Without a mark from which on scores of single responses pass, an edit has nothing to gain."""
         judge = case.judge
         if not judge.kind.chooses(case.pairs):
-            return (
-                f"{judge.name} scores one response at a time, and without a mark none of {case.dataset} passes or "
-                f"fails: set pass_mark in {judge.table.heading}"
-            )
+            return MESSAGES.examples_without_mark(judge, case)
         return ContrastCheck.skip_reason(self, case)
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:

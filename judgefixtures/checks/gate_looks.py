@@ -18,6 +18,7 @@ from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.statistics.alpha_spending import levels_left, planned_levels
 from judgefixtures.statistics.estimate import Status, pluralize
 
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_rows
 
 NOTHING = 0.001  # a level that no realistic number of pairs can use
@@ -132,10 +133,7 @@ def note_pairs_after_last_look(dataset: str, pairs: int, last: int) -> str:
     >>> note_pairs_after_last_look("mine", 200, 100)
     'looks: mine has 200, more than the last look (100): decided once on all of them; --judge-pairs 100 takes the looks'
     """
-    return (
-        f"looks: {dataset} has {pairs}, more than the last look ({last}): decided once on all of them; "
-        f"--judge-pairs {last} takes the looks"
-    )
+    return MESSAGES.gate_beyond_last_look(dataset, pairs, last)
 
 
 def _calls(rows: Sequence[GateLookRow]) -> tuple[int, int]:

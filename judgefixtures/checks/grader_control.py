@@ -25,6 +25,7 @@ from judgefixtures.statistics.proportions import paired_difference, proportion
 
 from . import control
 from .base import SampleRequirement
+from .messages import MESSAGES
 
 COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
 UNRELATED = "its scores have little to do with what people say of these answers"
@@ -67,10 +68,7 @@ class LabelRequirement(SampleRequirement):
     """What it takes to tell whether a judge of one response reads."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.what} on {self.dataset}: it takes at least {self.at_least} examples labelled pass and as many "
-            f"labelled fail to tell whether it reads, and one of these labels stands on {self.n}"
-        )
+        return MESSAGES.too_few_of_a_label(self.what, self.dataset, self.at_least, self.n)
 
 
 class GradeControl(GraderControl):

@@ -332,10 +332,7 @@ def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = 
         raise JudgeFixturesError(MESSAGES.not_comparable(grader, other))
     for judge in (candidate, baseline):
         if not judge.kind.chooses(pairs):
-            raise JudgeFixturesError(
-                f"{judge.name} scores one response at a time, and without a mark nothing passes or fails that could be "
-                f"compared: set pass_mark in {judge.table.heading}, and in that of the other judge."
-            )
+            raise JudgeFixturesError(MESSAGES.swap_without_mark(judge))
 
 
 def check_of_swap_part(subject: CheckId) -> SwapCheck:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .scaffold import suite_folder
 
 FOOLED, STEADY = "simulated-silent", "simulated-faithful"
@@ -120,19 +121,13 @@ def _write(folder: Path, files: Mapping[Path, bytes]) -> None:
         if folder.is_dir() and any(folder.iterdir()):
             for place, content in files.items():
                 if not (folder / place).is_file() or (folder / place).read_bytes() != content:
-                    raise JudgeFixturesError(
-                        f"{folder} holds something else than this demo: {place} is not there, or not as the demo "
-                        "writes it. Nothing was written: remove the folder, or name another one with --into."
-                    )
+                    raise JudgeFixturesError(MESSAGES.folder_in_use(folder, place))
             return
         for place, content in files.items():
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             (folder / place).write_bytes(content)
     except OSError as error:
-        raise JudgeFixturesError(
-            f"the demo cannot be written to {folder}: {error.strerror}. Run it in a folder that can be written to, or "
-            "name one: judgefixtures demo --into FOLDER"
-        ) from None
+        raise JudgeFixturesError(MESSAGES.demo_not_written(folder, error)) from None
 
 
 def _run(act: DemoRun, folder: Path) -> int:
@@ -152,8 +147,5 @@ def _run(act: DemoRun, folder: Path) -> int:
     )
     if done.returncode not in MEASURED or not (folder / act.report / "report.json").is_file():
         output = "\n".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-20:])
-        raise JudgeFixturesError(
-            f"the demo's run of {act.judge} ended with exit code {done.returncode} and did not measure everything. "
-            f"Remove {folder}, and see that judgefixtures and pytest are installed whole. pytest said:\n{output}"
-        )
+        raise JudgeFixturesError(MESSAGES.demo_failed(act, done, folder, output))
     return done.returncode

@@ -20,6 +20,7 @@ from judgefixtures.util.patterns import load_table
 from judgefixtures.util.secrets import safe_message
 from judgefixtures.util.shell import parse_dollars, parse_megabytes, parse_share
 
+from .messages import MESSAGES
 from .scaffold import ScaffoldResult, write_scaffold
 
 if TYPE_CHECKING:
@@ -237,10 +238,7 @@ def _read_well(use: Callable[[Mapping[Path, RunRecord]], R], records: Mapping[Pa
             except MISREAD:
                 raise foreign_folder_note(folder) from None
         named = " and ".join(map(str, records))
-        raise JudgeFixturesError(
-            f"{named} cannot be used together: one of them holds what no run with --judge-report "
-            "of this version of judgefixtures wrote. Run its tests again."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.reports_do_not_match(named)) from None
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -16,6 +16,8 @@ from judgefixtures.providers import FLEX
 from judgefixtures.util.clock import now
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
+
 CHARACTERS_A_TOKEN = 4
 MARGIN = 0.25
 BATCH_SHARE = 0.5  # of the price of a call is the price of one in a batch, with every provider that offers them
@@ -264,17 +266,12 @@ class CostMeter:
         """Raise BudgetError where a budget is set and a call's price is not known."""
         if self.budget.cap is not None and price_usd(self.table, 1, 1) is None:
             raise BudgetError(
-                f"--judge-max-cost {self.budget.cap:g}: the price of {describe_priced_model(self.table)} is not known: "
-                f"set {price_remedy(self.table)}."
+                MESSAGES.price_unknown(self.budget.cap, describe_priced_model(self.table), price_remedy(self.table))
             )
 
     def exhausted(self) -> BudgetError:
         """Return the error that ends a recording at its budget."""
-        return BudgetError(
-            f"stopped before --judge-max-cost {self.budget.cap:g}: ${self.budget.spent:.4f} are spent and the next "
-            "call could exceed it. What was recorded is kept: raise the limit and run again with "
-            "--judge-record missing."
-        )
+        return BudgetError(MESSAGES.cost_limit_reached(self.budget.cap, self.budget.spent))
 
     def _most(self, prompt: str) -> float:
         return maximum_cost(self.table, [prompt]).usd or 0.0

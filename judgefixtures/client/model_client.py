@@ -35,6 +35,7 @@ from judgefixtures.providers.judge_table import THINKING_KEYS
 from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
 from .parameter_probe import ParameterProbe, RequestOptions
 from .rate_limiter import RATE_LIMITED, RateLimiter
 from .retry import BackoffCounter, RetriesExhaustedError, RetryState, can_wait_for_retry
@@ -217,10 +218,7 @@ class ModelClient(ABC, Generic[R]):
     def _check_key(self, call: JudgeCall) -> None:
         variable = self.table.key_variable
         if variable and not api_key(self.table) and not call.is_replayed:
-            raise FatalJudgeError(
-                f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
-                f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
-            )
+            raise FatalJudgeError(MESSAGES.no_api_key(self.name, variable, self.table.heading))
 
 
 def value_or_unset(value: float | None) -> float | str:
@@ -336,11 +334,7 @@ class RetryLoop(Generic[R]):
 
     def _give_up(self, failure: RetryableError) -> R:
         if failure.invalid is None:
-            raise RetriesExhaustedError(
-                f"judge {self.client.name!r}: gave up after {self.retry_state.in_words}; the last one: {failure}. "
-                "What was recorded is kept: run again with --judge-record missing.",
-                failure,
-            )
+            raise RetriesExhaustedError(MESSAGES.gave_up(self.client.name, self.retry_state.in_words, failure), failure)
         answer = ProviderResponse("", failure.invalid, str(failure))
         return self.client.parse_reply(answer, self.retry_state.failures - 1, self.wasted)
 

@@ -13,6 +13,7 @@ from judgefixtures.providers.error_classification import (
 from judgefixtures.providers.judge_table import JudgeTable
 from judgefixtures.util.secrets import redact_message
 
+from .messages import MESSAGES
 from .retry import RetriesExhaustedError, is_transient
 
 REMEDIES = {
@@ -109,7 +110,6 @@ class ParameterProbe:
 
     def _fails_on(self, parameter: str) -> UnsupportedParameterError:
         return UnsupportedParameterError(
-            f"judge {self.judge!r}: the server fails on {parameter} = {getattr(self.table, parameter)!r} and answers "
-            f"without it: {REMEDIES[parameter]}.",
+            MESSAGES.parameter_fails(self.judge, parameter, getattr(self.table, parameter), REMEDIES[parameter]),
             parameter,
         )

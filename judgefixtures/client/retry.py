@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from judgefixtures.providers import FLEX, FatalJudgeError, RetryableError
 from judgefixtures.providers.judge_table import JudgeTable
 
+from .messages import MESSAGES
 from .rate_limiter import RATE_LIMITED, loop_time
 
 FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
@@ -95,10 +96,7 @@ class BackoffCounter:
         self.retries += 1
         seconds = failure.retry_after
         if seconds is not None and not can_wait_for_retry(failure):
-            raise FatalJudgeError(
-                f"judge {self.judge!r}: {failure}; the server asks to wait {seconds:.0f} s, more than "
-                f"{LONGEST_WAIT:.0f} s. What was recorded is kept: run again later with --judge-record missing."
-            )
+            raise FatalJudgeError(MESSAGES.long_wait(self.judge, failure, seconds, LONGEST_WAIT))
         if failure.status == RATE_LIMITED:
             return
         if seconds is None:

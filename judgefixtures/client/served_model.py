@@ -8,6 +8,8 @@ from judgefixtures.models.replies import ModelReply
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.judge_table import JudgeTable
 
+from .messages import MESSAGES
+
 # gpt-4o may be served as gpt-4o-2024-11-20: the name with a date or a revision, and nothing else.
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{2}-\d{4}|\d{3,4})\Z")
 
@@ -37,11 +39,7 @@ class ServedModelGuard:
         accepted = self.table.accept_served_model
         if not served or served in (self.model, accepted) or (not accepted and DATED.sub("", served) == self.model):
             return
-        raise ServedModelChangedError(
-            f"the model {served!r} answered where {self.model!r} was asked for: the provider reroutes the name. "
-            f"Name the model that you mean, or set accept_served_model = {served!r} in {self.table.heading}.",
-            served,
-        )
+        raise ServedModelChangedError(MESSAGES.rerouted(served, self.model, self.table.heading), served)
 
     def find_mixture(self, reply: ModelReply, first: dict[str, str]) -> str | None:
         """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
@@ -57,11 +55,7 @@ class ServedModelGuard:
         for kind, now in served.items():
             if now and first.setdefault(kind, now) != now:
                 rule = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
-                return (
-                    f"judge {self.judge!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {rule} "
-                    "pins the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
-                    f"--judge-record all when the provider serves one alone{self._unpinned(reply, first)}."
-                )
+                return MESSAGES.model_changed(self.judge, kind, now, first[kind], rule, self._unpinned(reply, first))
         return None
 
     def _unpinned(self, reply: ModelReply, first: Mapping[str, str]) -> str:

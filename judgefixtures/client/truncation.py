@@ -10,6 +10,8 @@ from judgefixtures.parsing.repetition import LOOP_REMEDY
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.judge_table import JudgeTable
 
+from .messages import MESSAGES
+
 FIRST_ANSWERS = 20  # where all of them are cut off, or most are refused, the others will be
 REFUSED = ("filtered", "refusal", "too-large", "no-answer")
 
@@ -70,10 +72,7 @@ class TruncationMonitor:
         if self.matter and self._answers <= FIRST_ANSWERS < 2 * self._refused.total():
             kinds = ", ".join(f"{kind} {count}" for kind, count in self._refused.most_common())
             raise RefusedPromptsError(
-                f"judge {self.judge!r}: {self._refused.total()} of the first {self._answers} answers were refused "
-                f"({kinds}); the last one: {reply.detail or reply.invalid}. A judge is to answer at least half "
-                f"of its first {FIRST_ANSWERS} prompts. What was recorded is kept: remove the cause and run again with "
-                "--judge-record invalid, or record refused prompts all the same with --judge-force."
+                MESSAGES.answers_refused(self.judge, self._refused.total(), self._answers, kinds, reply, FIRST_ANSWERS)
             )
 
     def check_probe(self, reply: ModelReply, call: JudgeCall) -> None:
@@ -100,27 +99,16 @@ class TruncationMonitor:
         is_code = self.table.record.is_code
         limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
         again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"
-        return TruncatedAnswersError(
-            f"judge {self.judge!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
-            f"{self._remedy}, and run the same command {again}. To record cut-off answers all the same, add "
-            "--judge-force.",
-            usage,
-        )
+        return TruncatedAnswersError(MESSAGES.answers_cut_off(self.judge, which, limit, self._remedy, again), usage)
 
     @property
     def _remedy(self) -> str:
         """What to change, by what most of them are: in a loop, or longer than they may be."""
         if 2 * len(self._loops) > (self._count or 0):
-            return (
-                f'{len(self._loops)} of them go round in a loop, the last one ends in "{self._loops[-1]}": '
-                f"{LOOP_REMEDY}. Change one of these"
-            )
+            return MESSAGES.loops(self._loops, self._loops[-1], LOOP_REMEDY)
         if self._early is not None:
             return f"The server ended the last one after {self._early} tokens: {NO_ROOM}. Do that"
         if self.table.record.is_code:
             return f"Raise the limit that {self.table.target} sends"
         less = " or ".join(sorted(self.table.record.thinking))
-        return (
-            f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
-            f"a start), or let the model think less ({less})"
-        )
+        return MESSAGES.raise_limit(self.limit_key, self.table.heading, less)

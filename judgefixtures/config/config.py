@@ -16,6 +16,7 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table
 from judgefixtures.util.secrets import redact_message
 
 from . import run_tables
+from .messages import MESSAGES
 from .run_tables import OWN_GATES, CanaryTable, ControlTable, DatasetTable, DetectorTable, GateTable, SwapTable, Waiver
 
 
@@ -100,10 +101,14 @@ class Config(StrictTable):
         if not os.environ.get(variable, "").strip():
             return  # nothing is sent then: asking says that the key is missing
         raise JudgeFixturesError(
-            f"{self.file}: {self.heading('judges', name)} sends the variable {variable} to "
-            f"{redact_message(table.address)}, {'an endpoint' if table.base_url is None else 'a base_url'} of its own: "
-            f"recording in CI refuses that unless it is allowed. If the address is right, list the variable: "
-            f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
+            MESSAGES.foreign_address(
+                self.file,
+                self.heading("judges", name),
+                variable,
+                redact_message(table.address),
+                table,
+                self.heading("security"),
+            )
         )
 
     def check_sdk(self, name: str) -> None:
@@ -124,9 +129,7 @@ class Config(StrictTable):
             if not any(file.resolve().is_relative_to(folder) for folder in allowed):
                 named = os.path.relpath(file.resolve().parent, self.folder.resolve())
                 raise JudgeFixturesError(
-                    f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
-                    "there unless it is allowed. Move the file into the repository, or list its folder: "
-                    f'allow_outside = ["{named}"] in {self.heading("security")}.'
+                    MESSAGES.not_approved(self.file, where, str(file), repository, named, self.heading("security"))
                 )
 
     @property

@@ -18,6 +18,7 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values, check
 
 from . import run_tables
 from .config import Config, source_of_table
+from .messages import MESSAGES
 from .run_tables import NOT_INHERITED, OWN_GATES, ConfigurationTable, DatasetTable, GateTable, Table
 from .validation import ConfigLocation, check_folder_names, read_toml, validate_table
 
@@ -65,10 +66,7 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
             path = _path_to(value)
             there = table_heading((), key, *path) if tables else key
             meant = table_heading(table, *named, *path) if tables else f"{key} below {table_heading(table)}"
-            raise JudgeFixturesError(
-                f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
-                f"nothing reads it there: write {f'[{meant}]' if array else meant}."
-            )
+            raise JudgeFixturesError(MESSAGES.array_for_table(file, there, array, meant))
     beside = held.get(above[0]) if above else None
     for name in beside if isinstance(beside, dict) else ():
         if name != own and _alike(name, own):
@@ -120,10 +118,7 @@ def build_config(
     kept = {} if builtin.judges.keys() & root.judges.keys() else _builtin_judges()
     judges = {name: kept.get(name) or _judge(name, tables, place, folder) for name in tables}
     if root.detector.judge is not None and not judges[root.detector.judge].record.is_asked:
-        raise JudgeFixturesError(
-            f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
-            "nothing: name a judge with a model."
-        )
+        raise JudgeFixturesError(MESSAGES.root_detector(place.at("detector"), root))
     default_gate, family_gates = _gates(root.gate, families, place)
     controlling = root.control.dataset if root.control is not None else None
     swap = root.swap
@@ -297,8 +292,7 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Config
         return table
     if not isinstance(parent, str) or parent not in tables:
         raise JudgeFixturesError(
-            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: "
-            f"{accepted_values(str(parent), tables)}."
+            MESSAGES.no_parent_judge(place.at("judges", chain[-1]), parent, accepted_values(str(parent), tables))
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
@@ -337,8 +331,7 @@ def _gates(written: Table, families: Iterable[str], place: ConfigLocation) -> tu
     # A family may be called as a key of [gate] is: without a table it is the key that is meant.
     for name in sorted(own.keys() & {*known} - GateTable.model_fields.keys()):
         raise JudgeFixturesError(
-            f"{place.at('gate')}: {name} is a table with the keys of a gate, got {own[name]!r}: write what is to hold "
-            f"of it under {table_heading(place.within, 'gate', name)}."
+            MESSAGES.gate_key_misplaced(place.at("gate"), name, own[name], table_heading(place.within, "gate", name))
         )
     default = validate_table(GateTable, own, place.at("gate"))
     for name in tables:
@@ -359,6 +352,5 @@ def _check_own_keys(tables: Mapping[str, Table], place: ConfigLocation) -> None:
             if other != name and (misplaced := sorted(keys & table.keys())):
                 where = place.at("gate", other) if other else place.at("gate")
                 raise JudgeFixturesError(
-                    f"{where}: {misplaced[0]} is a key of {table_heading(place.within, 'gate', name)} alone: "
-                    "write it there."
+                    MESSAGES.table_misplaced(where, misplaced, table_heading(place.within, "gate", name))
                 )

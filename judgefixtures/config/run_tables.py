@@ -17,6 +17,8 @@ from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.statistics.agreement import AgreementLimits
 from judgefixtures.util.errors import accepted_values
 
+from .messages import MESSAGES
+
 Table = dict[str, Any]  # as TOML has it
 Share = Annotated[float, Field(gt=0, lt=1)]
 
@@ -249,10 +251,7 @@ class ControlTable(StrictTable):
     @model_validator(mode="after")
     def _can_pass(self) -> Self:
         if self.pairs < self.fewest:
-            raise ValueError(
-                f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
-                f"judge is right about all of them: at least {self.fewest} are needed"
-            )
+            raise ValueError(MESSAGES.few_canary_pairs(self.pairs, self.threshold, self.fewest))
         return self
 
 

@@ -15,6 +15,7 @@ from judgefixtures.providers.judge_table import ConnectionTable, JudgeTable
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table_heading
 from judgefixtures.util.paths import read_text
 
+from .messages import MESSAGES
 from .run_tables import CanaryTable, ControlTable, DatasetTable, SecurityTable, SwapTable, Table, Waiver
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -64,15 +65,9 @@ def check_folder_names(place: ConfigLocation, **kinds: Mapping[str, Any]) -> Non
         where = f"under {table_heading(place.within, kind)}"
         for name in table:
             if len(name) > LONGEST_NAME:
-                raise JudgeFixturesError(
-                    f"{place.file}: the name {name[:40]}... {where} has {len(name)} characters and cannot be a "
-                    f"folder: shorten it to at most {LONGEST_NAME}."
-                )
+                raise JudgeFixturesError(MESSAGES.name_too_long(place, name[:40], where, name, LONGEST_NAME))
             if not NAME.match(name):
-                raise JudgeFixturesError(
-                    f"{place.file}: the name {name!r} {where} cannot be a folder: use letters, digits, "
-                    "dot, underscore and hyphen, and begin with a letter or a digit."
-                )
+                raise JudgeFixturesError(MESSAGES.not_a_name(place, name, where))
 
 
 def validate_table(

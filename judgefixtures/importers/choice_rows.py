@@ -14,6 +14,7 @@ from judgefixtures.util.texts import short_repr
 
 from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedChoice, Selected, shown_texts_digest
 from .log_rows import LogRow
+from .messages import MESSAGES
 from .row_formats import PairRowFormat, Said
 
 SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, "b": 2, "tie": "tie"})
@@ -50,10 +51,7 @@ class ChoiceRows(PairRowFormat):
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower().removesuffix(".0")
         if name not in SELECTED:
-            raise entry.row.mistake(
-                f"{entry.column(*self.stated)} is {short_repr(value, 80)}: it must be 1 "
-                'or 2 (or "A" or "B"), "tie", or null where the judge gave no verdict.'
-            )
+            raise entry.row.mistake(MESSAGES.not_a_choice(entry.column(*self.stated), short_repr(value, 80)))
         return SELECTED[name], None
 
     def of_text(self, entry: LogRow, answer: str) -> Said:

@@ -14,6 +14,7 @@ from judgefixtures.util.texts import short_repr
 
 from .imported_answers import ImportedAnswer, ImportedGrade
 from .log_rows import LogRow
+from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, Said
 
 
@@ -42,10 +43,7 @@ class GradeRows(ExampleRowFormat):
             return None, None
         quoted, column = short_repr(value), entry.column(*self.stated)
         if isinstance(value, list | dict):
-            raise entry.row.mistake(
-                f"{column} is {quoted}: it must be a word, true or false, 1 or 0, or null where the judge gave "
-                "no grade."
-            )
+            raise entry.row.mistake(MESSAGES.not_a_grade(column, quoted))
         word = value if isinstance(value, str) else json.dumps(value)
         if word not in self._words:
             self._words[word] = parse_grade(word, "word", self.table.labels).passed
@@ -54,11 +52,7 @@ class GradeRows(ExampleRowFormat):
             self._read += 1
             return passed, None
         if _is_number(value):
-            raise entry.row.mistake(
-                f'{column} is {quoted}, which is a score and no grade: set mode = "pointwise" and pass_mark, from '
-                f"which score on a response passes, in {self.table.heading}, and name the column with --columns "
-                f"score={column}; or name that of the grade with --columns {ImportedGrade.field}=..."
-            )
+            raise entry.row.mistake(MESSAGES.score_for_grade(column, quoted, self.table.heading, ImportedGrade.field))
         self._unread.append((quoted, entry))
         return None, "not-a-choice"
 
@@ -75,9 +69,7 @@ class GradeRows(ExampleRowFormat):
             return
         quoted, entry = self._unread[0]
         raise entry.row.mistake(
-            f"{entry.column(*self.stated)} is {quoted}, and no row has a word that says pass or fail. Say which do, "
-            f'positive first, with labels = ["...", "..."] in {self.table.heading} (provider = "imported", mode = '
-            f'"binary"), or name the column of the grade with --columns {ImportedGrade.field}=...'
+            MESSAGES.grade_words_unknown(entry.column(*self.stated), quoted, self.table.heading, ImportedGrade.field)
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:

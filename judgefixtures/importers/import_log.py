@@ -7,7 +7,6 @@ rows, log_rows.py reads their fields, mode_detection.py detects the mode, and ma
 import contextlib
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +38,7 @@ from .imported_answers import FILE, AnswerKeyFields, Imported, ImportedAnswer, L
 from .log_files import check_file, read_log
 from .log_rows import ImportRequest, LogRow
 from .matching import RowMatcher
+from .messages import MESSAGES
 from .metric_selection import add_human_labels, select_metric, unused_labels
 from .mode_detection import detect_mode
 from .next_steps import ImportPreparation, next_steps
@@ -101,12 +101,8 @@ def import_log(request: ImportRequest) -> ImportResult:
     reader = RowMatcher(content, content.conditions(conditions(config.cues)), given, grows)
     answers = reader.read_answers(entries)
     if not answers:
-        raise JudgeFixturesError(
-            f"{request.names}: no row can be used: {_why(reader.unused)}.{reader.hint} Name the {content.words.many} "
-            "that the log is about (--pairs FILE, or --dataset NAME of the configuration), or the columns of its "
-            f"texts: --columns {','.join(f'{each}=...' for each in content.texts)}; the row has "
-            f"{quote_names(rows[0].row.fields)}."
-        )
+        why, fields = _why(reader.unused), quote_names(rows[0].row.fields)
+        raise JudgeFixturesError(MESSAGES.no_row_usable(request, why, reader.hint, content, fields))
     _check_share(request, reader, len(entries) - reader.repeated)
     logs = tuple(LogSource(file.name, _digest(file, request)) for file in request.files)
     answered = {key.pair for key in answers}
@@ -152,21 +148,12 @@ def _names(request: ImportRequest, config: Config) -> str:
     dataset = request.dataset or (request.pairs.stem if request.pairs is not None else _named_after(request, config))
     for what, name in (("--judge", request.judge), ("--dataset", dataset)):
         if not NAME.match(name) or len(name) > LONGEST_NAME:
-            raise JudgeFixturesError(
-                f"{what} {name[:60]!r} cannot be a folder: use letters, digits, dot, underscore "
-                f"and hyphen, at most {LONGEST_NAME}, and begin with a letter or a digit."
-            )
+            raise JudgeFixturesError(MESSAGES.not_a_folder_name(what, name[:60], LONGEST_NAME))
     table = config.judges.get(request.judge)
     if table is not None and mode_class(table).is_asked:
-        raise JudgeFixturesError(
-            f"{config.file}: {config.heading('judges', request.judge)} is asked (provider = {table.provider!r}): "
-            "imported answers must not pass for its own. Choose another name with --judge."
-        )
+        raise JudgeFixturesError(MESSAGES.judge_is_asked(config, config.heading("judges", request.judge), table))
     if request.pairs is not None and dataset in config.datasets and config.source(dataset).is_built_in:
-        raise JudgeFixturesError(
-            f"--dataset {dataset}: the package has pairs of that name, and --pairs {request.pairs} would be others. "
-            "Choose another name with --dataset, or leave out --pairs."
-        )
+        raise JudgeFixturesError(MESSAGES.built_in_dataset(dataset, request))
     return dataset
 
 
@@ -184,12 +171,7 @@ def _check_share(request: ImportRequest, reader: RowMatcher, n: int) -> None:
     unused, allowed = reader.unused, (MOST_UNUSED if request.allow is None else request.allow)
     if len(unused) <= allowed * n:
         return
-    share = math.ceil(len(unused) / n * 100) / 100
-    raise JudgeFixturesError(
-        f"{request.names}: {len(unused)} of {pluralize(n, 'row')} ({len(unused) / n:.1%}) cannot be used, and at most "
-        f"{allowed:.1%} may: {_why(unused)}.{reader.hint} Mend the log, leave rows out with --where COLUMN=VALUE, "
-        f"or import the others with --allow {share:g}. Nothing was written."
-    )
+    raise JudgeFixturesError(MESSAGES.too_many_unusable(request, len(unused), n, allowed, _why(unused), reader.hint))
 
 
 def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[Pair, ...]:
@@ -221,10 +203,7 @@ def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
     for number, pair in enumerate(pairs, 1):
         if redacted_json(row := pair_to_row(pair)) != row:
             named = "" if redact(pair.id) != pair.id else f" ({pair.id!r})"
-            raise JudgeFixturesError(
-                f"{where}: pair {number}{named} holds the value of a variable that is a judge's key: nothing was "
-                "written. Take it out of the pair, and change the key if others may have read it."
-            )
+            raise JudgeFixturesError(MESSAGES.pair_holds_key(where, number, named))
     return pairs
 
 
@@ -278,10 +257,7 @@ def _keep(done: ImportResult, *, built_in: bool) -> None:
     allowed = (FILE, PAIRS_FILE, SAMPLE_FILE)
     names = sorted(file.name for file in done.folder.glob("*.jsonl"))
     if recorded := [name for name in names if name not in allowed and not name.startswith(BESIDE)]:
-        raise JudgeFixturesError(
-            f"{done.folder} holds recordings of a judge that was asked ({recorded[0]}): imported answers must not "
-            "stand among them. Choose another name with --judge."
-        )
+        raise JudgeFixturesError(MESSAGES.folder_of_asked_judge(done, recorded))
     imported_answers.write_imported(done.folder / FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
         path = done.folder / PAIRS_FILE

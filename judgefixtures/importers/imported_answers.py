@@ -28,6 +28,8 @@ from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 
+from .messages import MESSAGES
+
 FILE = "imported.jsonl"
 FORMAT = 1
 FORMAT_KEY = "judgefixtures_import"
@@ -175,10 +177,7 @@ class ImportedScore(ImportedAnswer):
         """Return the verdict that two scores amount to, or the grade that one does where the table has a mark."""
         lowest, highest = table.scale
         if off := [score for score in self.scores or () if not lowest <= score <= highest]:
-            raise JudgeFixturesError(
-                f"{FILE}: the score {off[0]:g} of {self.key.pair!r} lies outside of scale = [{lowest}, {highest}] in "
-                f"{table.heading}. Correct the scale there, or import the log again."
-            )
+            raise JudgeFixturesError(MESSAGES.score_outside_scale(FILE, off, self.key.pair, lowest, highest, table))
         first, *second = (self._rated(score) for score in self.scores or (None,))
         if second:
             result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)
@@ -420,16 +419,10 @@ class Imports:
             if not path.is_file():
                 datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{FILE}"))
                 others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
-                raise JudgeFixturesError(
-                    f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
-                    f"{others} them: judgefixtures import FILE --judge {judge} --dataset {dataset}"
-                )
+                raise JudgeFixturesError(MESSAGES.no_imported_answers(judge, dataset, path, others))
             imported = read_imported(path)
             if (imported.judge, imported.dataset) != key:
-                raise CassetteError(
-                    f"{path} holds answers of {imported.judge} about {imported.dataset}: it was moved, or "
-                    f"copied, by hand. {AGAIN}"
-                )
+                raise CassetteError(MESSAGES.moved_answers(path, imported, AGAIN))
             self._read[key] = imported
         return self._read[key]
 
@@ -437,10 +430,7 @@ class Imports:
         """Return what the log answers in an arm, by pair id."""
         table, answers = judge.table, self.of(judge.name, dataset).found(pairs, arm)
         if other := next((each.mode for each in answers.values() if each.mode != table.mode), ""):
-            raise JudgeFixturesError(
-                f"{self.path(judge.name, dataset)} has answers of a judge with mode = {other!r}, and {table.heading} "
-                f"has mode = {table.mode!r}: set the other there, or import the log again (judgefixtures import)."
-            )
+            raise JudgeFixturesError(MESSAGES.answers_of_another_mode(self.path(judge.name, dataset), other, table))
         return {pair: answered.reply(table) for pair, answered in answers.items()}
 
     def replies(
@@ -465,19 +455,14 @@ class Imports:
             return ""
         for arm in arms:
             if not imported.has(pairs, arm):
-                return (
-                    f"{judge} is imported: its log has no answers in condition {_named(arm)} "
-                    f"({len(pairs)} {vocabulary_for(pairs).many} lacking)"
-                )
+                return MESSAGES.no_answers_in_condition(judge, _named(arm), pairs, vocabulary_for(pairs).many)
         return ""
 
     def _lacking(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair], n: int) -> str:
         names, many = list_first_names([pair.id for pair in lacking]), vocabulary_for(lacking).many
         also = self._in_the_other_order(judge, dataset, arm, lacking)
-        return (
-            f"{judge} is imported: its log has no answer about {len(lacking)} of {n} {many} of {dataset} in condition "
-            f"{_named(arm)}{also}: {names}. Nothing can be asked: import a log that has them, or ask about the {many} "
-            f"that it has answers about, which lie beside {self.path(judge, dataset)} in pairs.jsonl."
+        return MESSAGES.answers_lacking(
+            judge, lacking, n, many, dataset, _named(arm), also, names, self.path(judge, dataset)
         )
 
     def _in_the_other_order(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair]) -> str:

@@ -14,6 +14,7 @@ from judgefixtures.util.texts import short_repr
 
 from .formats.loaded_file import PLAIN
 from .log_rows import LogRow
+from .messages import MESSAGES
 
 # What a spreadsheet shows in place of a value: a formula, or that one could not be reckoned. No number, and no name
 # that merely begins with a sign.
@@ -69,11 +70,7 @@ def check_ids(pairs: Mapping[str, Pair], entries: Sequence[LogRow], what: str) -
         if other is not pair and other.digest == pair.digest:
             places = [where for each in (other, pair) if (where := _place(each.id, entries))]
             named = f" ({', '.join(places)})" if places else ""
-            raise JudgeFixturesError(
-                f"{what}: the ids {other.id!r} and {pair.id!r} differ in capital letters or in how Unicode writes them "
-                f"alone, and have the same texts{named}: they would count twice. "
-                "Write the id in one way, or remove one of the two."
-            )
+            raise JudgeFixturesError(MESSAGES.ids_too_similar(what, other, pair, named))
 
 
 def _folded(name: str) -> str:

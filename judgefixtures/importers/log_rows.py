@@ -18,6 +18,7 @@ from judgefixtures.util.thoughts import split_thoughts
 
 from .format_specs import LogFormatSpec, log_format_spec
 from .formats.loaded_file import JUDGED, PLAIN
+from .messages import MESSAGES
 
 # What a row of any log can say: whose answer it is about what, and the whole text of the answer, or its reason.
 ASKED = ("pair", "order", "condition", "repeat")
@@ -157,10 +158,7 @@ class LogRow:
         value = self.value("order")
         known = ORDERS.get(str(value).strip().lower())
         if value is not None and known is None:
-            raise self.row.mistake(
-                f"{self.column('order')} is {short_repr(value, 80)}: the order is '1-2' or "
-                "'12' (as in the pair), '2-1' or '21' (swapped), or false or true (swapped)."
-            )
+            raise self.row.mistake(MESSAGES.not_an_order(self.column("order"), short_repr(value, 80)))
         return known
 
     def reason(self) -> str:

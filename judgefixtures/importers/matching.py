@@ -17,6 +17,7 @@ from judgefixtures.util.texts import quote_names
 from .imported_answers import AnswerKeyFields, ImportedAnswer, shown_texts_digest
 from .invalid_values import check_ids, check_values
 from .log_rows import LogRow, UnusableRowError
+from .messages import MESSAGES
 from .row_formats import RowFormat
 
 Texts: TypeAlias = tuple[str, ...]
@@ -71,10 +72,7 @@ class RowMatcher:
         if not self.unknown or not self.pairs:
             return ""
         names = quote_names(sorted(self.pairs)[:MOST_SHOWN])
-        return (
-            f" Rows are about {quote_names(self.unknown)}, and the {self.content.words.many} are {names}"
-            f"{', ...' if len(self.pairs) > MOST_SHOWN else ''}: where these are others, name them with --dataset NAME."
-        )
+        return MESSAGES.other_pairs(quote_names(self.unknown), self.content, names, len(self.pairs) > MOST_SHOWN)
 
     def _told(self, entry: LogRow) -> Pair | None:
         """Return the pair that an entry itself holds, None where it holds none."""
@@ -85,12 +83,7 @@ class RowMatcher:
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
-            raise row.mistake(
-                f"another answer about {self.content.words.one} {answered.key.pair!r} in {answered.key.condition}"
-                f"{self.content.alike} stands in {place.where} already. If the judge was asked several times, name the "
-                "column that counts it with --columns repeat=...; if these are several judges, choose one with --where "
-                "COLUMN=VALUE; else remove one of the two."
-            )
+            raise row.mistake(MESSAGES.answered_twice(self.content.words.one, answered, self.content.alike, place))
         self.repeated += place is not row
 
     def _answered(self, entry: LogRow, pair_in_row: Pair | None, first_repeat: int) -> ImportedAnswer:
@@ -113,11 +106,7 @@ class RowMatcher:
         if pair_in_row is None and name is None:
             if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
                 raise UnusableRowError("no text of a response")
-            raise row.mistake(
-                f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
-                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..., or those of "
-                f"its texts with --columns {','.join(f'{each}=...' for each in content.texts)}."
-            )
+            raise row.mistake(MESSAGES.no_pair_named(content, entry.column("pair"), quote_names(row.fields)))
         pair = self.pairs.get(id_key(name or (pair_in_row.id if pair_in_row else "")))
         if pair is None and pair_in_row is not None and not name:
             texts = _texts(pair_in_row, "12")
@@ -151,9 +140,7 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
         return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
-            f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
-            f"judge's whole text; the row has {first}."
+            MESSAGES.nothing_answered(entries[0].row.where, content, entries[0].shape.misses[content.mode], first)
         )
 
 
@@ -176,8 +163,5 @@ def _told_pairs(content: RowFormat, entries: Sequence[LogRow], pairs_in_rows: Se
         one, other = pair_to_row(pair), pair_to_row(known)
         if other not in (one, pair_to_row(swap_responses(pair))):
             changed = [name for name in content.told if one.get(name) != other.get(name)]
-            raise entry.row.mistake(
-                f"{content.words.one} {pair.id!r} has another {' and '.join(changed)} than in a "
-                f"row before: give different {content.words.many} different ids."
-            )
+            raise entry.row.mistake(MESSAGES.changed_under_one_id(content, pair, changed))
     return pairs

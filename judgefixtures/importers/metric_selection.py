@@ -17,6 +17,7 @@ from judgefixtures.util.texts import make_one_line, quote_names
 
 from .formats.loaded_file import JUDGED
 from .log_rows import LogRow
+from .messages import MESSAGES
 
 WHOSE: Mapping[str, str] = {"judge": "a judge's", "person": "people's", "code": "a check in code"}
 MOST_WORDS = 4
@@ -48,16 +49,10 @@ def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
     if not named:
         for option, name in (("--metric", request.metric), ("--label-metric", request.label_metric)):
             if name is not None:
-                raise JudgeFixturesError(
-                    f"{option} {name}: rows of {request.names} name no metric. Choose rows with --where COLUMN=VALUE, "
-                    "or columns with --columns FIELD=COLUMN."
-                )
+                raise JudgeFixturesError(MESSAGES.no_metric_named(option, name, request))
         return SelectedMetric(tuple(entries))
     if other := next((entry for entry in entries if len(named) < len(entries) and entry.judgement is None), None):
-        raise other.row.mistake(
-            f"the row names no metric, and rows such as {named[0].row.where} do: they are of two kinds. Import them "
-            "one at a time, or leave some out with --where COLUMN=VALUE."
-        )
+        raise other.row.mistake(MESSAGES.rows_with_and_without_metric(named[0].row.where))
     kinds: Kinds = {}
     for entry in named:
         kinds.setdefault((_judgement(entry)["metric"], _judgement(entry)["by"]), []).append(entry)
@@ -134,8 +129,9 @@ def _labels(people: Iterable[LogRow]) -> tuple[dict[str, list[Any]], list[str]]:
         return labels, []
     judgement = _judgement(unread[0])
     return labels, [
-        f"not used: {pluralize(len(unread), 'row')} of people's that say neither pass nor fail, or not of what "
-        f"({unread[0].row.where}: {make_one_line(repr(judgement.get('passed', judgement.get('score'))))[:40]})"
+        MESSAGES.unread_human_rows(
+            unread, unread[0].row.where, make_one_line(repr(judgement.get("passed", judgement.get("score"))))[:40]
+        )
     ]
 
 

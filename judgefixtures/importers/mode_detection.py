@@ -12,6 +12,7 @@ from .choice_rows import ChoiceRows
 from .formats.loaded_file import PLAIN
 from .grade_rows import GradeRows, ZeroOneScoreRows
 from .log_rows import LogRow
+from .messages import MESSAGES
 from .row_formats import RowFormat
 from .score_rows import PairScoreRows, ResponseScoreRows
 
@@ -45,8 +46,7 @@ def _check_mode(table: JudgeTable, about: Vocabulary, where: str, heading: str) 
         return
     modes = dict.fromkeys(f'"{each.mode}"' for each in CONTENTS if each.words is about)
     raise JudgeFixturesError(
-        f"{where} holds {about.many}, and {heading} has mode = {table.mode!r}, whose answers are {own[0].holds}: name "
-        f"{own[0].words.many} with --pairs or --dataset, or set mode = {' or '.join(modes)} there."
+        MESSAGES.mode_of_other_content(where, about, heading, table, own[0].holds, own[0].words.many, modes)
     )
 
 
@@ -71,11 +71,7 @@ def _unstated(entries: Sequence[LogRow]) -> type[RowFormat]:
     first = entries[0]
     if first.form != PLAIN or any(entry.has("answer") for entry in entries) or first.request.columns:
         return ChoiceRows
-    raise first.row.mistake(
-        "no row says what the judge said. Name its column: of judges of one response with --columns passed=... (a "
-        "grade) or score=..., of judges of two with --columns selected_response=..., or answer=... where it is the "
-        f"judge's whole text; the row has {quote_names(first.row.fields)}."
-    )
+    raise first.row.mistake(MESSAGES.no_judgement_column(quote_names(first.row.fields)))
 
 
 def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
@@ -91,8 +87,9 @@ def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -
         if owner := next((other for other in CONTENTS if name in other.fields()), None):
             why = because or f"no {owner.words.many} are named"
             raise JudgeFixturesError(
-                f"--columns {name}={column}: that is a field of {owner.holds}, and {why}: these are {content.holds}, "
-                f"and have {', '.join(content.fields())}.{_remedy(content, owner)}"
+                MESSAGES.column_of_other_mode(
+                    name, column, owner, why, content, ", ".join(content.fields()), _remedy(content, owner)
+                )
             )
         raise JudgeFixturesError(f"--columns: there is no field {name!r}: {accepted_values(name, content.fields())}.")
 
@@ -107,9 +104,9 @@ def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -
         known = f"; and {because}" if because else f", and nothing says which {other.words.many} they are about"
         about = "" if other.words is content.words else f"{other.words.many} with --pairs or --dataset, or "
         raise first.row.mistake(
-            f"no row says {content.asked}, but {first.column(theirs)!r} stands there, where logs have {other.holds}"
-            f"{known}. Name {about}where the {content.says} stands with --columns {content.stated[0]}=..."
-            f"{_remedy(content, other)}"
+            MESSAGES.answers_of_other_mode(
+                content, first.column(theirs), other, known, about, content.stated[0], _remedy(content, other)
+            )
         )
 
 

@@ -9,6 +9,7 @@ from judgefixtures.models.pairs import Pair
 from judgefixtures.util.shell import SUITE, quoted
 
 from .log_rows import ImportRequest
+from .messages import MESSAGES
 from .row_formats import RowFormat
 
 
@@ -41,11 +42,7 @@ def next_steps(prepared: ImportPreparation) -> Iterator[str]:
     answered = len(prepared.pairs)
     if prepared.request.pairs is None and prepared.dataset in config.datasets and answered < prepared.given:
         again = " ".join(quoted(word) for word in _again(prepared.request))
-        yield (
-            f"judgefixtures import {again} --dataset {prepared.dataset}-part --pairs {quoted(str(prepared.file))}  # "
-            f"{answered} of {prepared.given} {content.words.many} are answered: a run on all of {prepared.dataset} is "
-            "an ERROR"
-        )
+        yield MESSAGES.import_answered_part(again, prepared, quoted(str(prepared.file)), answered, content)
 
 
 def _again(request: ImportRequest) -> Iterator[str]:

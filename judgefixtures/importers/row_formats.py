@@ -20,6 +20,7 @@ from judgefixtures.util.texts import quote_names
 
 from .imported_answers import AnswerKeyFields, ImportedAnswer, name_without_order
 from .log_rows import ASKED, SAID, LogRow, UnusableRowError
+from .messages import MESSAGES
 
 # Where to say what their words mean: no table is of a log.
 ROWS_ARE_THE_DATA = "a [datasets.NAME] table that has these examples (then import with --dataset NAME)"
@@ -131,8 +132,9 @@ class RowFormat(ABC):
             return value, entry.reason(), invalid
         if not entry.has("answer"):
             raise entry.row.mistake(
-                f"{entry.column('answer' if named else self.stated[0])!r} is missing; the row has "
-                f"{quote_names(entry.row.fields)}. A row without a {self.says} has it with the value null."
+                MESSAGES.column_missing(
+                    entry.column("answer" if named else self.stated[0]), quote_names(entry.row.fields), self.says
+                )
             )
         text = entry.value("answer")
         if text is None:

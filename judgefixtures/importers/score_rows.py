@@ -19,6 +19,7 @@ from judgefixtures.util.texts import short_repr
 from . import imported_answers
 from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedScore
 from .log_rows import LogRow, UnusableRowError
+from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, PairRowFormat, RowFormat, Said
 
 NUMBER = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -111,17 +112,11 @@ class ScoreRows(RowFormat):
         far = [(number, row) for number, row in numbers if not USUAL[-1][0] <= number <= USUAL[-1][1]]
         far = far if len(far) <= FEW * len(numbers) else [each for each in far if abs(each[0]) > LARGEST_SCORE]
         for number, row in far:
-            raise entries[row // len(cls.stated)].row.mistake(
-                f"the score {number:g} lies far from the others, of which the scale is made. Correct it, or declare "
-                f'scale in its table: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
-            )
+            raise entries[row // len(cls.stated)].row.mistake(MESSAGES.far_score(number, cls))
         if scale := likely_scale(values):
             return {"scale": list(scale)}
         if example := next((number for number in map(parse_number, values) if number is not None), None):
-            raise JudgeFixturesError(
-                f"{entries[0].row.where}: every score is {example}, which tells no scale. Say it in a table of the "
-                f'judge: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
-            )
+            raise JudgeFixturesError(MESSAGES.scale_unknown(entries[0].row.where, example, cls))
         return {}
 
     @property
@@ -146,10 +141,7 @@ class ScoreRows(RowFormat):
     @staticmethod
     def refuse(entry: LogRow, name: str, value: Any, wrong: str) -> NoReturn:
         """Raise JudgeFixturesError for a value that is not a score of the scale."""
-        raise entry.row.mistake(
-            f"{entry.column(name)} is {short_repr(value)}, {wrong}: it must be a score, or null "
-            "where the judge gave none."
-        )
+        raise entry.row.mistake(MESSAGES.not_a_score(entry.column(name), short_repr(value), wrong))
 
 
 def _is_infinite(value: Any) -> bool:

@@ -23,6 +23,7 @@ from judgefixtures.parsing.grades import Labels, parse_grade
 from judgefixtures.prompts.templates import FAIL_SLOT, GRADE_FIELD, PASS_SLOT
 from judgefixtures.providers import ProviderResponse, stated_value_schema
 
+from .messages import MESSAGES
 from .mode import JudgeMode, single_response_arms
 from .reply_reading import Reading, reply_fields
 
@@ -136,10 +137,7 @@ class BinaryMode(JudgeMode):
     def prompt(self, pair: Pair, condition: contrasts.Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
         """Return the prompt for an example in a condition; ValueError for a pair."""
         if not isinstance(pair, Example):
-            raise ValueError(
-                f"judge {self.judge.name!r} grades one response at a time, and {pair.id!r} is a pair: ask about each "
-                "of judgefixtures.models.pairs.as_examples(pair)"
-            )
+            raise ValueError(MESSAGES.pair_to_grade(self.judge.name, pair))
         table, alone = self.table, contrasts.single_condition(condition)
         example = edited_example(pair, alone.edit, best_grade(table))
         cue, labels = alone.sentences(pair.content_type)[0], (label_as_written(table, side) for side in (0, 1))

@@ -23,6 +23,8 @@ from judgefixtures.models.verdicts import Grade, Scale, Score
 from judgefixtures.prompts.templates import LAYOUTS
 from judgefixtures.providers import Provider, ProviderResponse
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from .judge import Judge
 
@@ -125,18 +127,11 @@ class JudgeMode(ABC):
 
     async def score(self, prompt: str) -> Score:  # noqa: ARG002
         """Return the score for a prompt that shows one response; ValueError for a judge that gives none."""
-        raise ValueError(
-            f"judge {self.judge.name!r} chooses one of two responses (mode = 'pairwise'), and gives no scores: ask for "
-            "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
-        )
+        raise ValueError(MESSAGES.gives_no_scores(self.judge.name))
 
     async def grade(self, prompt: str) -> Grade:  # noqa: ARG002
         """Return the grade for a prompt that shows one response; ValueError for a judge that gives none."""
-        raise ValueError(
-            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or a "
-            "pass_mark with mode = 'pointwise', or ask for what it gives with `await judge.verdict(prompt)` or `await "
-            "judge.score(prompt)`"
-        )
+        raise ValueError(MESSAGES.gives_no_grades(self.judge.name, self.table.mode))
 
     async def close(self) -> None:  # noqa: B027
         """Close the connections of whoever is asked beside the judge; nobody here."""

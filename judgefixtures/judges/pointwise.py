@@ -26,6 +26,7 @@ from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import Provider, ProviderResponse, stated_value_schema
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .mode import JudgeMode, single_response_arms
 from .reply_reading import Reading, reply_fields
 
@@ -115,10 +116,7 @@ def check_recording_names(families: Families) -> None:
         for label in labels:
             name = ScoredResponseCondition(cue=Cue(family, label, "")).name
             if name in owners:
-                raise JudgeFixturesError(
-                    f"the cue {family} {label}: recordings of a judge that scores would have the name {name!r}, and so "
-                    f"would those of {owners[name]}: leave the hyphens out of the labels."
-                )
+                raise JudgeFixturesError(MESSAGES.same_recording_name(family, label, name, owners[name]))
             owners[name] = f"the cue {family} {label}"
 
 
@@ -165,10 +163,7 @@ class ScoreClient(ModelClient[ScoreReply]):
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
         """Return the prompt for the one response that a condition shows; ValueError where it shows a pair."""
         if not isinstance(condition, ScoredResponseCondition):
-            raise ValueError(
-                f"judge {self.name!r} scores one response at a time, and {condition.name!r} shows a pair: "
-                "ask about judgefixtures.judges.pointwise.scored_response_condition(condition, 1) and (condition, 2)"
-            )
+            raise ValueError(MESSAGES.pair_to_score(self.name, condition))
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
         response, scale = condition.pick_response(pair, best_score(self.table)), scale_text(self.table.scale)
         return self._judge.template.render_one(pair, response, cue, self.table.cue_placement, scale)
@@ -330,10 +325,7 @@ class PointwiseMode(JudgeMode):
 
     def check_asked(self) -> None:
         """Raise ValueError: it is not shown two responses."""
-        raise ValueError(
-            f"judge {self.judge.name!r} scores one response at a time (mode = {self.table.mode!r}), and gives no "
-            "verdict on two: ask for the score of each with `await judge.score(prompt)`"
-        )
+        raise ValueError(MESSAGES.gives_no_verdict(self.judge.name, self.table.mode))
 
     async def score(self, prompt: str) -> Score:
         """Return the score for a prompt that shows one response."""

@@ -21,6 +21,7 @@ from judgefixtures.util.texts import join_names
 
 from .example_view import LabelingTask
 from .label_store import PersonLabels
+from .messages import MESSAGES
 from .server import LabelingServer
 
 __all__ = ["LabelingRequest", "LabelingServer", "LabelingTask", "end_message", "open_labeling_server", "start_message"]
@@ -128,10 +129,7 @@ def _examples(source: Source, seed: int) -> tuple[Example, ...]:
     pairs: tuple[Pair, ...] = load_sample(source, seed).pairs
     examples = tuple(pair for pair in pairs if isinstance(pair, Example))
     if len(examples) < len(pairs):
-        raise source.mistake(
-            f"{source.path} holds pairs: people label one response at a time. Which column is the response? columns = "
-            f'{{response = "..."}} in {source.table} makes examples.'
-        )
+        raise source.mistake(MESSAGES.pairs_for_examples(source))
     return examples
 
 
@@ -140,10 +138,7 @@ def _own_file(path: Path, by: str) -> Path:
     own = labels_path(path, by)
     for other in own.parent.glob("*.jsonl"):
         if other.name != own.name and rater_key(other.name) == rater_key(own.name):
-            raise JudgeFixturesError(
-                f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
-                "another name."
-            )
+            raise JudgeFixturesError(MESSAGES.similar_name(other))
     return own
 
 

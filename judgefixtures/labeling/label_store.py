@@ -23,6 +23,8 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
+
 SHOWN = 60  # characters of what is taken out, in a message
 
 
@@ -48,10 +50,7 @@ class PersonLabels:
         self._digests = {id_key(example.id): digests_of(example) for example in examples}
         for given in self._last.values():
             if id_key(given.id) not in self._digests:
-                self.mended.append(
-                    f"{given.where}: no example has the id {given.id!r} any more. A gate will refuse the line: take it "
-                    "out, or bring the example back."
-                )
+                self.mended.append(MESSAGES.no_such_example(given))
 
     def __enter__(self) -> Self:
         """Return these labels."""
@@ -102,10 +101,7 @@ class PersonLabels:
         if self._descriptor < 0:
             raise JudgeFixturesError("not saved: the page was stopped. Start it again.")
         if not self._is_ours():
-            raise JudgeFixturesError(
-                f"not saved: {self.file} was changed or removed by something else since the page was started. Stop the "
-                "page with Ctrl-C and start it again."
-            )
+            raise JudgeFixturesError(MESSAGES.not_saved(self.file))
 
     def _is_ours(self) -> bool:
         """Tell whether the file is the one that was read, as it was left: no editor and no git wrote it since."""
@@ -130,10 +126,7 @@ class PersonLabels:
             os.ftruncate(self._descriptor, whole)
             text = torn.decode("utf-8", "replace")
             text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-            self.mended.append(
-                f"{place}: the last line was cut off, as a kill or a full disk leaves it, and is taken out: {text!r}. "
-                "What it was about is asked again."
-            )
+            self.mended.append(MESSAGES.line_cut_off(place, text))
         os.fsync(self._descriptor)
 
 
@@ -152,10 +145,7 @@ def _held(file: Path) -> int:
     except OSError as error:
         os.close(descriptor)
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise JudgeFixturesError(
-                f"{file} is in use: somebody labels under this name already. Close the other page with Ctrl-C in its "
-                "terminal, or give another name with --by."
-            ) from None
+            raise JudgeFixturesError(MESSAGES.file_in_use(file)) from None
         raise JudgeFixturesError(f"the labels {file} cannot be held: {error.strerror}.") from None
     if os.fstat(descriptor).st_nlink:
         return descriptor

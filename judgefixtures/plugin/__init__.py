@@ -21,6 +21,7 @@ from judgefixtures.util.texts import make_json_safe
 
 from . import items
 from .gate import OUTCOME, Gate
+from .messages import MESSAGES
 from .opt_in import BY_NAME, OptInCollector
 from .options import add_options, check_options
 from .redaction import SecretRedaction
@@ -236,10 +237,7 @@ def _why_no_item(node: pytest.Item) -> str:
         return f"pytest gives methods of a unittest.TestCase no parametrized fixtures, as {ours} are. Write {how}"
     if mark is not None:
         return f"the mark {name} is there, and {ours} are no parameters of the test that it is on. Write {how}"
-    return (
-        f"the fixtures judge, pairs, contrast and gate need one of the marks {', '.join(items.MARKS)}: add for example "
-        f'`pytestmark = pytest.mark.{FAMILY}("recency")` to the module.'
-    )
+    return MESSAGES.mark_missing(items.MARKS, FAMILY)
 
 
 @pytest.fixture

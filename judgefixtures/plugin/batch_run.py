@@ -8,6 +8,7 @@ import pytest
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.secrets import safe_message
 
+from .messages import MESSAGES
 from .session_setup import SETUP
 
 
@@ -51,7 +52,4 @@ class BatchRunPlugin:
         if self._error:
             terminalreporter.write_line(safe_message(f"ERROR: {self._error}"))
         elif self._waits:
-            terminalreporter.write_line(
-                f"{self._waits} questions wait for their answers, within a day. Nothing is decided before they are "
-                "there: run the same command again to collect them"
-            )
+            terminalreporter.write_line(MESSAGES.batches_wait(self._waits))

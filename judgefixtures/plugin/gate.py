@@ -13,6 +13,7 @@ from judgefixtures.models.record import as_json
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_encodable, make_printable
 
+from .messages import MESSAGES
 from .session_setup import SessionSetup
 
 if TYPE_CHECKING:
@@ -136,17 +137,9 @@ class Gate:
         run, subject = self._setup.run, self._subject
         own = tuple(map(run.judge, subject.judges))
         if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
-            _fail(
-                "--judge-until-decided asks the judges of the configuration look by look, and this test has another "
-                "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
-                f"{run.config.heading('judges', 'NAME')}."
-            )
+            _fail(MESSAGES.looks_of_another_judge(run.config.heading("judges", "NAME")))
         if pairs != run.pairs(subject.judge, subject.dataset):
-            _fail(
-                "--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
-                f"of a fixture `pairs` of its own: leave the option out, or make a dataset of them, a table "
-                f"{run.config.heading('datasets', 'NAME')}."
-            )
+            _fail(MESSAGES.looks_at_other_pairs(run.config.heading("datasets", "NAME")))
         ended = run.until_decided(subject, beside, self._outcome.ledger, self._setup.required_swaps)
         if ended is not None:
             self.conclude(ended)
@@ -193,10 +186,7 @@ class Gate:
         if waiver.expires.isoformat() <= today_utc():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
             remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
-            return finding.no_longer_waived(
-                f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: {remedy} "
-                f"{self._setup.config.file}."
-            )
+            return finding.no_longer_waived(MESSAGES.waiver_expired(finding, waiver, remedy, self._setup.config.file))
         if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
             return finding
         return finding.waived_by(AppliedWaiver(waiver.owner, waiver.reason, str(waiver.expires)))
@@ -261,10 +251,7 @@ def _contrast(contrast: Any) -> Contrast:
             '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).'
         )
     if not isinstance(contrast, Contrast):
-        _fail(
-            f"the contrast of this test is {_quoted(contrast)}: a fixture `contrast` returns one of "
-            "judgefixtures.models.contrasts.contrasts(family)."
-        )
+        _fail(MESSAGES.not_a_contrast(_quoted(contrast)))
     return contrast
 
 
@@ -278,23 +265,14 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
 
     for judge in judges:
         if not isinstance(judge, Judge):
-            _fail(
-                f"the judge of this test is {_quoted(judge)}, not a judge: a fixture `judge` of another meaning may "
-                "be in the way. Return judgefixtures.judges.judge.load_judge({...}) from it, or rename it."
-            )
+            _fail(MESSAGES.not_a_judge(_quoted(judge)))
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
     if not given:
         _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
-        _fail(
-            f"among the pairs of this test is {_quoted(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
-            "objects, as judgefixtures.sources.load_pairs does."
-        )
+        _fail(MESSAGES.not_a_pair(_quoted(wrong[0])))
     if halves := [pair for pair in given if any(make_encodable(each) != each for each in map(str, astuple(pair)))]:
-        _fail(
-            f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
-            "can be sent it. Mend the fixture `pairs` of this test."
-        )
+        _fail(MESSAGES.pair_not_unicode(halves[0].id))
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")

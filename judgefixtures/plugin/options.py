@@ -10,6 +10,8 @@ from judgefixtures.util.errors import accepted_values
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import parse_dollars
 
+from .messages import MESSAGES
+
 DESTS = {"--judge": "judge_names", "--judge-dataset": "judge_datasets"}  # of those that are given several times
 
 
@@ -26,15 +28,9 @@ def check_options(option: Any) -> None:
     """Raise UsageError for options that do not go together."""
     record = option.judge_record
     if option.judge_record_invalid and record != "invalid":
-        raise pytest.UsageError(
-            "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
-            f"again, and this is --judge-record {record}: give both."
-        )
+        raise pytest.UsageError(MESSAGES.record_invalid_misplaced(record))
     if option.judge_until_decided and record in ("invalid", "all"):
-        raise pytest.UsageError(
-            f"--judge-until-decided records or replays look by look, and this is --judge-record {record}: it needs "
-            "--judge-record missing or none."
-        )
+        raise pytest.UsageError(MESSAGES.until_decided_misplaced(record))
     swapped = option.judge_until_decided and option.judge_baseline is not None
     if option.judge_batch and (record != "missing" or swapped):
         raise pytest.UsageError(

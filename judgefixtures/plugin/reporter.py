@@ -16,6 +16,7 @@ from judgefixtures.util.texts import word_set
 from .expected_items import ExpectedItems
 from .github import append_summary, workflow_notes
 from .items import expected_keys
+from .messages import MESSAGES
 from .opt_in import BY_NAME
 from .outcomes import TestOutcomes
 from .result_resolution import ResolvedResults, ResultResolver
@@ -245,10 +246,7 @@ class JudgeReporter:
         """Yield how many items an interrupted `all` recorded, where this one went on with it."""
         results = self._settled.results.values()
         if count := sum(bool(result.get("resumed")) for result in results):
-            yield (
-                f"{count} of {len(results)} items were recorded by an interrupted run (--judge-record all), and are "
-                "not asked again. To ask them anew as well, run this command again once it has ended"
-            )
+            yield MESSAGES.recorded_by_interrupted_run(count, results)
 
     def _spendings(self) -> Iterator[str]:
         """Yield what recording cost, a line per judge."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .expected_items import ExpectedItems, names_by_test_id
 from .items import subject_by_name
+from .messages import MESSAGES
 from .outcomes import LOST, STOPPED, TestOutcome, TestOutcomes, missing_result_finding
 from .session_setup import session_setup
 
@@ -53,9 +53,9 @@ class ResultResolver:
         for name in left:
             nameless += self._keep(settled, name, names[name], TestOutcome(why=STOPPED if stopped else LOST))
         settled.unfinished = sorted({names[name][0] for name in left}) if stopped else []
-        reasons = [*([] if stopped or not missing else [_never_reported(missing)]), *nameless]
+        reasons = [*([] if stopped or not missing else [MESSAGES.never_reported(missing)]), *nameless]
         if self._expected_items.uncollected and settled.results:
-            reasons.append(_not_collected(self._expected_items.uncollected))
+            reasons.append(MESSAGES.not_collected(self._expected_items.uncollected))
         settled.lost = "; ".join(reasons)
         return settled
 
@@ -84,18 +84,3 @@ class ResultResolver:
             return None if subject is None else missing_result_finding(setup, subject, message)
         except JudgeFixturesError:  # this project has no judges
             return None
-
-
-def _never_reported(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
-        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-        "why."
-    )
-
-
-def _not_collected(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
-        "theirs is in this report"
-    )

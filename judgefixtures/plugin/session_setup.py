@@ -14,6 +14,7 @@ import pytest
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.shell import options, quoted
 
+from .messages import MESSAGES
 from .rootdir import home_of, outer_paths, root_options, written_table
 
 if TYPE_CHECKING:
@@ -44,10 +45,7 @@ class SessionSetup:
         # Every part of a swap that was collected, deselected ones included, as rows for the decision.
         self.required_swaps: list[PlannedSwapPart] = []
         if not all(self.judge_names):
-            raise JudgeFixturesError(
-                "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
-                f"({self.config.file}).{self._hidden(config.rootpath)}"
-            )
+            raise JudgeFixturesError(MESSAGES.no_judge(self.config.file, self._hidden(config.rootpath)))
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
         options = RunOptions(
@@ -128,10 +126,7 @@ class SessionSetup:
         for name in self.judge_names if baseline is not None else ():
             judge = self.run.judge(name)
             if name != baseline and judge.identity == self.run.judge(str(baseline)).identity:
-                self.run.context.note(
-                    f"{name} and {baseline} are one judge by two names (model, prompt and parameters are the same): an "
-                    f"APPROVE says nothing of another. Set what differs in {judge.table.heading}"
-                )
+                self.run.context.note(MESSAGES.one_judge_twice(name, baseline, judge))
 
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
@@ -159,8 +154,12 @@ class SessionSetup:
             # A repeat is a contrast that there is, whether or not this run asks for so many.
             if waiver.contrast not in known and not REPEAT.fullmatch(waiver.contrast):
                 raise JudgeFixturesError(
-                    f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
-                    f"{accepted_values(waiver.contrast, known)}."
+                    MESSAGES.waiver_of_no_contrast(
+                        self.config.file,
+                        self.config.heading("waivers"),
+                        waiver,
+                        accepted_values(waiver.contrast, known),
+                    )
                 )
         self._checked = True
 
@@ -178,10 +177,7 @@ class SessionSetup:
             return
         wanted = f"{self.config.heading('gate')} looks = [25, 50, 100]"
         if swapped:
-            raise JudgeFixturesError(
-                f"{self.config.file}: --judge-until-decided needs several looks, and {self.config.heading('swap')} "
-                f"looks has one: set for example looks = [25, 50, 100, 200] there, or for contrasts {wanted}."
-            )
+            raise JudgeFixturesError(MESSAGES.one_look(self.config.file, self.config.heading("swap"), wanted))
         raise JudgeFixturesError(
             f"{self.config.file}: --judge-until-decided needs looks, and no gate has any: set for example {wanted}."
         )
@@ -214,11 +210,7 @@ class SessionSetup:
         names = self.judges
         if not any(mode_class(self.config.judge_table(name)).is_asked for name in names):
             who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
-            raise JudgeFixturesError(
-                f"--judge-record {self.options.judge_record} has nobody to ask: {who} "
-                'imported (provider = "imported"). Leave --judge-record out, or import a log that has more answers: '
-                "judgefixtures import FILE --judge NAME"
-            )
+            raise JudgeFixturesError(MESSAGES.nobody_to_ask(self.options.judge_record, who))
 
     def _stop(self) -> SignalCancelToken:
         """Return how urgently the run is asked to stop; from the first use on, signals are taken."""

@@ -14,6 +14,7 @@ from judgefixtures.models.check_registry import ALONE, SWAP
 from judgefixtures.util.texts import join_names
 
 from .items import checks_for, unsuitable_datasets
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     import pytest
@@ -98,11 +99,7 @@ def unsuitable_datasets_notes(mark: pytest.Mark, setup: SessionSetup, node: Any,
             continue
         if _is_selected((node.path.name, node.name, test, judge, *sets), (mark.name,), node.config.option):
             columns = join_names(f"{{{name}}}" for name in who.template.columns)
-            yield (
-                f"{node.nodeid}::{test} is not asked of {judge} about {join_names(sets)}, which its mark names: the "
-                f"template {who.template.name} shows {columns}, and no house set has that. Name a dataset of yours in "
-                "the mark"
-            )
+            yield MESSAGES.dataset_lacks_columns(node, test, judge, sets, who, columns)
 
 
 def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
@@ -115,10 +112,7 @@ def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test:
         left = dict.fromkeys(each.family for each in checks if not each.applies_to(who, ()))
         around = (node.path.name, node.name, test, judge)
         if named := [family for family in left if _is_selected((*around, family), (mark.name,), node.config.option)]:
-            yield (
-                f'the swap of {judge} leaves {join_names(named)} out: sentences with place = "prompt" are for judges '
-                f"of one response, and {judge} compares two"
-            )
+            yield MESSAGES.swap_without_prompt_cues(judge, named)
 
 
 def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool:

@@ -24,6 +24,8 @@ from judgefixtures.util.paths import read_text
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import quote_names, word_set
 
+from .messages import MESSAGES
+
 TEMPLATES = Path(__file__).parents[1] / "templates"
 WORDINGS = ("terse", "reordered")  # the rewritings that come with each of ours, below TEMPLATES / "wordings"
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
@@ -282,10 +284,7 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
     if template in layout.built_in:
         name = str(template)
         if cue_after is not None:
-            raise JudgeFixturesError(
-                f"cue_after does not go with the template {name!r}, which has slots for the cues: "
-                "remove it, or name a template of your own."
-            )
+            raise JudgeFixturesError(MESSAGES.cue_after_misplaced(name))
         return _shipped(name, "", field, mode)
     return _of_user(template, "template", layout.built_in, placement, cue_after, mode)
 
@@ -341,25 +340,16 @@ def load_wording(wording: str, own: Template, field: str | None = None) -> Templ
 def _shipped_wording(label: str, own: Template, field: str) -> Template:
     """Return a shipped rewriting of one of our templates, which is what the judge's own one has to be."""
     if own.name not in LAYOUTS[own.mode].built_in or any(name != "Story" for name, _ in own.variants):
-        raise JudgeFixturesError(
-            f"the wording {label!r} is one of our templates, and {own.name} is a template of your own: write the "
-            "other wording of it into a file, and name that."
-        )
+        raise JudgeFixturesError(MESSAGES.built_in_wording(label, own))
     return _shipped(f"{own.name}.{label}", "wordings", field, own.mode)
 
 
 def _check_wording(reworded: Template, own: Template, wording: str) -> None:
     """Raise JudgeFixturesError for a rewriting that is none, or that shows other things than the own template."""
     if reworded.text.split() == own.text.split():
-        raise JudgeFixturesError(
-            f"the wording {wording} says the same as the judge's own template, word for word: nothing is reworded. "
-            "Write the prompt in other words, or remove it."
-        )
+        raise JudgeFixturesError(MESSAGES.wording_as_before(wording))
     if lacking := [name for name in own.columns if name not in reworded.columns]:
-        raise JudgeFixturesError(
-            f"the wording {wording} lacks {{{lacking[0]}}}, which the judge's own template shows: with less to go by "
-            "it is another question. Put it where it belongs."
-        )
+        raise JudgeFixturesError(MESSAGES.wording_lacks_slot(wording, lacking))
     if added := [name for name in reworded.columns if name not in own.columns]:
         raise JudgeFixturesError(
             f"the wording {wording} has {{{added[0]}}}, which the judge's own template does not show: with more to go "
@@ -386,11 +376,7 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
             raise _of_another_mode(f"{path} ({held})", mode, other)
     if not own.shows_both and (left := min(slots - {*own.slots}, default=None)):
         whose = next(name for name, layout in LAYOUTS.items() if left in layout.slots)
-        raise JudgeFixturesError(
-            f"the template {path} has {{{left}}}, a slot of templates for "
-            f"{'pairs' if LAYOUTS[whose].shows_both else f'judges of mode = {whose!r}'}, which would "
-            "be sent as it stands: remove it, or write {cue}."
-        )
+        raise JudgeFixturesError(MESSAGES.slot_left(path, left, LAYOUTS[whose].shows_both, whose))
 
 
 def _check_hidden(text: str, path: Path) -> None:
@@ -407,8 +393,9 @@ def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesErr
     layout = LAYOUTS[mode]
     slots = " ".join(f"{{{name}}}" for name in (*layout.texts, *layout.cues))
     return JudgeFixturesError(
-        f"the template {template} shows {LAYOUTS[other].shows}, and the judge's mode is {mode!r}: set mode = "
-        f"{other!r}, or name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
+        MESSAGES.template_of_other_mode(
+            template, LAYOUTS[other].shows, mode, other, slots, " or ".join(map(repr, layout.built_in))
+        )
     )
 
 

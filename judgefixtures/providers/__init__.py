@@ -23,6 +23,8 @@ from judgefixtures.util.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
 from judgefixtures.util.secrets import register_address_secrets, register_secrets
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from .judge_table import JudgeTable
 
@@ -181,16 +183,9 @@ class ProviderSpec:
 
     def __post_init__(self) -> None:
         if self.is_asked and not self.is_code and not self.key:
-            raise ValueError(
-                'a provider\'s record has to name the environment variable of its API key (key = "NAME_API_KEY"): '
-                "without one, questions would be sent with no key at all. A server that takes none is asked with "
-                'provider = "openai" and base_url'
-            )
+            raise ValueError(MESSAGES.record_without_key())
         if self.key and not self.url and not self.connection:
-            raise ValueError(
-                "a provider's record has to say where it is asked (url): without it, the key would go to the address "
-                "that the SDK has by default, which is another's"
-            )
+            raise ValueError(MESSAGES.record_without_url())
 
 
 # The extras of this package that install an SDK which not everybody needs.

@@ -19,6 +19,7 @@ from . import batch_api
 from .error_classification import classify_error, classify_failure, error_object, status_in_body, status_of_type
 from .http import HttpProvider, HttpResponse, http_client, object_or_empty, text_or_none
 from .judge_table import ASKING, JudgeTable
+from .messages import MESSAGES
 from .tokens import sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -204,10 +205,7 @@ def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
         error = error_object(wire)
         return classify_error(status_of_type(error.get("type")) or status_in_body(error), error, wire, model)
     if "choices" in body and "content" not in body:
-        raise providers.FatalJudgeError(
-            "the server answers in OpenAI's wire format, not in Anthropic's: set provider = \"openai\" (with /v1 at "
-            "the end of base_url) in the judge's table."
-        )
+        raise providers.FatalJudgeError(MESSAGES.answers_as_openai())
     about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": _usage(body.get("usage"))}
     text, reasoning, called = _texts(wire, body.get("content"))
     stop = str(body.get("stop_reason") or "").lower()
@@ -381,10 +379,7 @@ def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
 def _check(table: JudgeTable) -> None:
     """Raise ValueError for what Anthropic's API does not take, above all where the model is to think."""
     if table.response_format == "json_object":
-        raise ValueError(
-            "response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
-            "'tool' (a forced tool call, for models before structured outputs) or 'none'"
-        )
+        raise ValueError(MESSAGES.no_json_object())
     budget = table.thinking_budget or 0
     prefixes = ("", "plan_") if table.asks_for_plans else ("",)
     for key in (f"{kind}temperature" for kind in prefixes):
@@ -393,10 +388,7 @@ def _check(table: JudgeTable) -> None:
                 f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{providers.UNSET}"'
             )
     if 0 < budget < LEAST_THOUGHT:
-        raise ValueError(
-            f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
-            "as much as the model wants"
-        )
+        raise ValueError(MESSAGES.thinking_budget_range(LEAST_THOUGHT))
     for key in (f"{kind}max_output_tokens" for kind in prefixes):
         if budget >= (limit := getattr(table, key)):
             raise ValueError(
@@ -404,10 +396,7 @@ def _check(table: JudgeTable) -> None:
                 f"output. Set it to {budget + 512} or more, or leave it out"
             )
     if budget and table.response_format == "tool":
-        raise ValueError(
-            "response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
-            "thinks: use 'json_schema' or 'none', or no thinking_budget"
-        )
+        raise ValueError(MESSAGES.tool_while_thinking())
 
 
 RECORD = providers.ProviderSpec(

@@ -11,6 +11,7 @@ from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderS
 
 from .error_classification import ADDRESS_REMEDY, UNKNOWN_MODEL
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .openai import OpenAIProvider
 
 if TYPE_CHECKING:
@@ -41,15 +42,9 @@ class AzureProvider(OpenAIProvider):
         if re.search(r"api[- ]version", server_message, re.IGNORECASE):
             return f"{server_message} -- check api_version {table}."
         if remedy.startswith(UNKNOWN_MODEL):
-            return (
-                f"{server_message} -- the deployment asked for is {deployment_name(self.table)!r}: check deployment "
-                f"(without it, model) and endpoint {table}."
-            )
+            return MESSAGES.no_deployment(server_message, deployment_name(self.table), table)
         if remedy == ADDRESS_REMEDY:
-            return (
-                f"{server_message} -- there is nothing at this address: "
-                f"check endpoint, deployment and api_version {table}."
-            )
+            return MESSAGES.nothing_at_address(server_message, table)
         return None
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
@@ -91,10 +86,7 @@ def _check(table: JudgeTable) -> None:
         if table.connection is None or getattr(table.connection, key) is None:
             raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
     if "/openai" in urlsplit(table.address or "").path:
-        raise ValueError(
-            "connection.endpoint is the resource's address alone: leave out /openai and what follows it, which the "
-            "SDK puts behind it"
-        )
+        raise ValueError(MESSAGES.endpoint_too_long())
 
 
 def _named(table: JudgeTable) -> dict[str, Any]:

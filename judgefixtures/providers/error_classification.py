@@ -19,6 +19,7 @@ from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import parse_json, word_set
 
 from .http import HttpResponse, object_or_empty
+from .messages import MESSAGES
 from .quotas import retry_after
 
 DATA = Path(__file__).parents[1] / "data" / "faults.toml"
@@ -80,19 +81,13 @@ def status_in_body(error: Any) -> int:
 def classify_failure(wire: HttpResponse, model: str) -> providers.ProviderResponse:
     """Return the invalid answer that a failed exchange is, or raise RetryableError or FatalJudgeError."""
     if 300 <= wire.status < 400:
-        raise providers.FatalJudgeError(
-            f"HTTP {wire.status} redirects to {_without_query(wire.headers)!r}: set base_url to the "
-            "final address (a redirected POST would arrive as a GET)."
-        )
+        raise providers.FatalJudgeError(MESSAGES.redirect(wire, _without_query(wire.headers)))
     error = error_object(wire)
     answer = classify_error(wire.status, error, wire, model)
     # APIs tell errors in JSON. A page of words is from whoever stands before them, and no word on this pair, whatever
     # it says; only the size is (413 is about the request alone, whoever measures it).
     if wire.status != 413 and not wire.body.lstrip().startswith(("{", "[")):
-        raise providers.FatalJudgeError(
-            f"{answer.detail} -- this is not the judge's answer but that of a gateway, proxy or firewall before it: "
-            "find out there why it refuses the request, then run again with --judge-record missing."
-        )
+        raise providers.FatalJudgeError(MESSAGES.answer_of_gateway(answer))
     # An error status is not billed, unless the model wrote until its limit.
     return answer if answer.invalid == "truncated" else replace(answer, usage=Usage(0, 0))
 
@@ -174,22 +169,13 @@ def _unsupported(parameter: str, sent: frozenset[str] | None) -> str:
     key = keys.get(parameter) or " or ".join(dict.fromkeys(keys.get(name, name) for name in sorted(names))) or parameter
     if not parameter or (sent is not None and not names):
         what = f"rejects {parameter}. This run did not send {parameter}" if parameter else "rejects the request"
-        return (
-            f"the server {what}, and the server names no parameter that was sent: compare the judge's table (model, "
-            "parameters, response_format) with what this model takes, and see whether a gateway adds something."
-        )
+        return MESSAGES.no_parameter_named(what)
     if key == providers.SYSTEM:
-        return (
-            "the model takes no system prompt: leave system_prompt out of the judge's table, and begin the template "
-            "with its text."
-        )
+        return MESSAGES.no_system_prompt()
     unset = f'set {key} = "{providers.UNSET}"'
     ways = {"temperature": unset, "seed": unset, "max_output_tokens": f"change {key}"}
     how = ways.get(key, f"change or remove {key}")
-    return (
-        f"the server rejects {parameter}: {how} in the judge's table, or set drop_unsupported = true to leave out "
-        "what this model does not take."
-    )
+    return MESSAGES.parameter_rejected(parameter, how)
 
 
 def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.FatalJudgeError | None:
@@ -210,10 +196,7 @@ def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.Fa
         )
     match = _says("at_most", message)
     at_most = f"top_logprobs = {match[1] or match[2]}" if match else "top_logprobs to a number that it takes"
-    return providers.FatalJudgeError(
-        f"{detail} -- the server lists fewer tokens in a place than it is asked for: set {at_most} in the judge's "
-        "table."
-    )
+    return providers.FatalJudgeError(MESSAGES.fewer_tokens_listed(detail, at_most))
 
 
 def item_fault(status: int, error: Mapping[str, Any], message: str, words: str) -> InvalidKind | None:
@@ -264,10 +247,7 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
     if _says("plain_http", message):
         return "the server speaks TLS: write https:// instead of http:// in base_url."
     if status in (404, 410) or code in MODEL_CODES or (status in (400, 403, 422) and no_model):
-        return (
-            f"{UNKNOWN_MODEL} {model!r} (retired, renamed, another API version, or not open to this key): ask it "
-            "for its list of models."
-        )
+        return MESSAGES.unknown_model(UNKNOWN_MODEL, model)
     if status == 403:
         return "access is denied: check the key's permissions, the project and the region."
     if status in (405, 501):

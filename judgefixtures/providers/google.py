@@ -25,6 +25,7 @@ from . import batch_api
 from .error_classification import KEY_REMEDY, classify_error, classify_failure, error_object, status_in_body
 from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .tokens import complete_logprobs, parse_token, sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -217,12 +218,7 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
             redact_message(f"no credentials for Vertex AI: Google does not answer: {error}")
         ) from None
     except (DefaultCredentialsError, RefreshError, OSError, ValueError) as error:
-        raise providers.FatalJudgeError(
-            redact_message(
-                f"there are no credentials for Vertex AI that work: {str(error)[:300]} -- log in with `gcloud auth "
-                "application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
-            )
-        ) from None
+        raise providers.FatalJudgeError(redact_message(MESSAGES.no_credentials(str(error)[:300]))) from None
     return credentials
 
 
@@ -452,15 +448,9 @@ def _check(table: JudgeTable) -> None:
     if table.connection.project is None or table.connection.location is None:
         raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and location")
     if table.api_key_env is not None:
-        raise ValueError(
-            "Vertex AI takes no API key: leave out api_key_env; credentials are looked for as every program of "
-            "Google's does (application default credentials)"
-        )
+        raise ValueError(MESSAGES.vertex_without_key())
     if table.base_url is not None and not _is_googles(table.base_url):
-        raise ValueError(
-            "the credentials for Vertex AI go to Google (https://...googleapis.com) or to this machine alone: correct "
-            "base_url, or leave it out"
-        )
+        raise ValueError(MESSAGES.vertex_address())
 
 
 RECORD = providers.ProviderSpec(

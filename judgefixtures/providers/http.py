@@ -38,6 +38,7 @@ from judgefixtures.providers import (
 from judgefixtures.util.secrets import redact_message
 
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .quotas import parse_quotas
 
 if TYPE_CHECKING:
@@ -79,10 +80,7 @@ class HttpResponse:
                     "the server answered with an HTML page: is it a proxy or sign-in page, or does base_url lack /v1?"
                 ) from None
             if start.startswith(("data:", "event:", "id:", "retry:", ":")):
-                raise FatalJudgeError(
-                    "the server answered with an event stream although none was asked for: base_url points at a "
-                    "gateway that forces streaming; use one that does not."
-                ) from None
+                raise FatalJudgeError(MESSAGES.event_stream()) from None
             raise RetryableError(f"HTTP {self.status} with a body that is cut off or is not JSON") from None
         if self.garbled:
             raise RetryableError(f"HTTP {self.status} with a body that is not UTF-8")

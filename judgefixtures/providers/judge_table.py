@@ -18,6 +18,8 @@ from judgefixtures.providers import FLEX, PROVIDERS, UNSET, ProviderSpec, provid
 from judgefixtures.util.errors import accepted_values
 from judgefixtures.util.texts import join_names
 
+from .messages import MESSAGES
+
 THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 THINKING_KEYS = ("reasoning_effort", "thinking_level", "thinking_budget")
 FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
@@ -216,10 +218,7 @@ class JudgeTable(StrictTable):
             having = _having(lambda each: each.connection)
             raise ValueError(f"connection is a key of {having}, not of {self.provider!r}")
         for key in self.connection.model_fields_set - set(record.connection):
-            raise ValueError(
-                f"connection.{key} means nothing with provider {self.provider!r}, which takes "
-                f"{' and '.join(record.connection)}"
-            )
+            raise ValueError(MESSAGES.foreign_connection_key(key, self.provider, record))
 
     def _check_parameters(self, record: ProviderSpec) -> None:
         if self.response_format not in record.formats:
@@ -276,10 +275,7 @@ class JudgeTable(StrictTable):
             raise ValueError(f"pass_mark is a key of mode = {scoring}: a judge of {mode} gives no scores")
         lowest, highest = self.scale
         if not lowest < self.pass_mark <= highest:
-            raise ValueError(
-                f"pass_mark = {self.pass_mark:g} lies outside of the scale from {lowest:g} to {highest:g}: a score of "
-                "it and above passes, and one below fails"
-            )
+            raise ValueError(MESSAGES.pass_mark_outside(self.pass_mark, lowest, highest))
 
     def _check_said(self, layout: ModeLayout) -> None:
         """Check how a judge that grades is told to answer: what is asked for has to be what is read."""
@@ -287,24 +283,14 @@ class JudgeTable(StrictTable):
             raise ValueError(f"grade_field = {self.grade_field!r} is where the reason is read: name that of the grade")
         if self.template in layout.built_in and self.template != layout.built_in[layout.forms.index(self.verdict)]:
             wanted = layout.forms[layout.built_in.index(self.template)]
-            raise ValueError(
-                f'the template {self.template!r} asks for verdict = "{wanted}", and "{self.verdict}" is read: set '
-                "that, or leave the template out"
-            )
+            raise ValueError(MESSAGES.template_of_other_verdict(self.template, wanted, self.verdict))
         if self.response_format == "none":
             return
         if self.verdict != "json" and "response_format" in self.model_fields_set:
-            raise ValueError(
-                f'response_format = "{self.response_format}" asks for JSON, and verdict = "{self.verdict}" is read: '
-                'leave it out, or set "none"'
-            )
+            raise ValueError(MESSAGES.json_for_other_verdict(self.response_format, self.verdict))
         unsaid = [key for key in ("labels", "grade_field") if getattr(self, key) is None]
         if self.has_own_words and unsaid and self.sends_schema:
-            raise ValueError(
-                f'response_format = "{self.response_format}" sends a schema, and of an answer to a template of your '
-                f"own the table says no {join_names(unsaid)}: set {join_names(unsaid)}, or response_format = "
-                '"none", which is the default and leaves that to the template'
-            )
+            raise ValueError(MESSAGES.schema_without_fields(self.response_format, unsaid))
 
     @pydantic.model_validator(mode="after")
     def _what_plans(self) -> Self:
@@ -419,10 +405,7 @@ def _check_wordings(table: JudgeTable) -> None:
     if not table.record.is_asked:
         raise ValueError(f"wordings are asked: nobody can ask a judge of provider {table.provider!r}; remove them")
     if table.asks_for_plans:
-        raise ValueError(
-            f"wordings: with strategy = {table.strategy!r} each of them would have plans of its own, and these would "
-            'count as wording: remove them, or set strategy = "direct" or "plan-heuristic"'
-        )
+        raise ValueError(MESSAGES.wordings_with_plans(table))
 
 
 def _record_named(name: object) -> ProviderSpec | None:

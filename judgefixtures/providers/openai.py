@@ -19,6 +19,7 @@ from . import batch_api
 from .error_classification import classify_error, classify_failure, error_object, status_in_body
 from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .tokens import complete_logprobs, parse_token, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -204,10 +205,7 @@ def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> t
     if message.get("tool_calls") or message.get("function_call"):
         return "no-answer", HINTS["no-answer"]
     if reasoning.strip():
-        return "empty", (
-            "the server put the whole answer into the reasoning field and left content empty: "
-            "its reasoning parser does not fit the model (hidden reasoning is not read as a verdict)"
-        )
+        return "empty", MESSAGES.answer_in_reasoning()
     raise providers.RetryableError("an answer without content", invalid="empty")
 
 

@@ -28,6 +28,7 @@ from judgefixtures.util.texts import word_set
 from .error_classification import classify_error, error_object
 from .http import HttpResponse, causes_of
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .threads import LoopThread, Worker, in_time
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
@@ -80,10 +81,7 @@ class PythonProvider:
             return ProviderResponse(returned)
         if self._logprobs and isinstance(returned, Mapping):
             return self._with_probability(returned)
-        raise FatalJudgeError(
-            f"{self._target} returned {type(returned).__name__}, not the judge's text (str): return what the model "
-            f"wrote, unread{self._or_else}."
-        )
+        raise FatalJudgeError(MESSAGES.not_a_text(self._target, type(returned).__name__, self._or_else))
 
     def _with_probability(self, returned: Mapping[Any, Any]) -> ProviderResponse:
         text, stated = returned.get("text"), returned.get("probabilities")
@@ -94,11 +92,7 @@ class PythonProvider:
             )
         first, second, tie = _chances(stated)
         if first is None or second is None or tie is None or first + second + tie > 1 + ROUNDING:
-            raise FatalJudgeError(
-                f'{self._target} returned the probabilities {stated!r}: return {{"1": p, "2": q}}, or those with '
-                '"tie": t, each above 0 and below 1 and together no more than 1 (what is missing is neither '
-                "verdict); where one of them is not known, return the text alone."
-            )
+            raise FatalJudgeError(MESSAGES.not_probabilities(self._target, stated))
         # A tie that is no verdict is elsewhere.
         return ProviderResponse(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
@@ -181,10 +175,7 @@ def load_function(target: str) -> Callable[[str], Any]:
         for name in path.split("."):
             resolved = getattr(resolved, name)
     except (ImportError, AttributeError) as error:
-        raise FatalJudgeError(
-            f"target = {target!r} cannot be imported: {error}. Install its package, or add its folder to "
-            "`pythonpath` in pytest's configuration."
-        ) from None
+        raise FatalJudgeError(MESSAGES.target_not_imported(target, error)) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -13,6 +13,7 @@ from judgefixtures.report import worse_result
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .exit_code import is_test_error
+from .messages import MESSAGES
 from .run_record import (
     JUDGMENT_KEY,
     MOST_SHOWN,
@@ -136,7 +137,4 @@ def _texts_of(record: RunRecord) -> dict[str, set[str]]:
 def _apart(name: str, *values_in_folders: tuple[Path, str]) -> JudgeFixturesError:
     """Return the error of parts that differ in something, and what each has where that is told."""
     values = ", ".join(f"{shorten(value, MOST_SHOWN)} in {folder}" for folder, value in values_in_folders)
-    return JudgeFixturesError(
-        f"{name} is not the same in all of the folders{f' ({values})' if values else ''}: they are not parts of one "
-        "run. Run the tests of all parts again, from the same recordings, configuration and version."
-    )
+    return JudgeFixturesError(MESSAGES.parts_differ(name, values))

@@ -23,6 +23,8 @@ from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.secrets import redacted_json, register_secrets
 from judgefixtures.util.shell import is_option
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -139,10 +141,7 @@ class RunRecord:
         """
         first, _, items = _text_of(folder / RESULTS).partition("\n")
         if first == BEGAN:
-            raise JudgeFixturesError(
-                f"{folder}: a run into this folder began and did not end, or ended before its "
-                f"tests: run the tests again with --judge-report {folder}."
-            )
+            raise JudgeFixturesError(MESSAGES.run_not_ended(folder))
         about, digests = _head_of(folder, first)
         keys = [os.environ.get(name, "").strip() for name in about.key_variables]
         register_secrets(*keys)  # before anything of it is shown
@@ -375,15 +374,9 @@ def _text_of(path: Path) -> str:
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise JudgeFixturesError(
-                f"{path} is not a file as --judge-report writes it, but a link or something else: "
-                "copy the folder again, links as the files that they lead to."
-            )
+            raise JudgeFixturesError(MESSAGES.not_a_file(path))
         if status.st_size > LARGEST:
-            raise JudgeFixturesError(
-                f"{path} has {status.st_size} bytes, and no report's file has more than {LARGEST}: "
-                "write the reports of fewer checks each."
-            )
+            raise JudgeFixturesError(MESSAGES.file_too_large(path, status, LARGEST))
         return read_bytes(path).decode().replace("\r\n", "\n")  # as a checkout may have written it
     except FileNotFoundError:
         raise JudgeFixturesError(f"{path} does not exist: name folders that --judge-report wrote.") from None

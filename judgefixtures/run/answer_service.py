@@ -17,6 +17,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .context import RunContext
 from .item_record import RequestContext
+from .messages import MESSAGES
 from .request_executor import RequestExecutor
 
 
@@ -41,10 +42,7 @@ class AnswerService:
             replies = [tuple(of_arm[pair.id] for pair in pairs) for of_arm in by_arm]
         else:
             replies = self._logs.replies(judge, asking.dataset, pairs, mode.logged_arms(arms, pairs))
-            self._context.note(
-                f"{judge.name} is imported: its answers about {asking.dataset} are those of "
-                f"{self._logs.path(judge.name, asking.dataset)}, and nobody was asked"
-            )
+            self._context.note(MESSAGES.nobody_asked(judge, asking, self._logs.path(judge.name, asking.dataset)))
         asking.ledger.judges[judge.name] = judge.identity
         return Answers(tuple(judgments(pairs, arms, replies, plans)), plans)
 
@@ -63,10 +61,7 @@ class AnswerService:
             plans = [planned.plan for planned in known.values()]
             if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
                 faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
-                self._context.note(
-                    f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were not plans "
-                    f"({faults}): the hand-made plan of the kind of task was carried out in their place"
-                )
+                self._context.note(MESSAGES.unusable_plans(judge, asking, fallback, plans, faults))
         return {pair.id: known[pair.id, pair.digest] for pair in pairs}
 
     def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Plans:

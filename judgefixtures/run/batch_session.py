@@ -9,6 +9,7 @@ from judgefixtures.util.texts import make_printable
 
 from .context import RunContext
 from .event_loop import OwnLoop
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     from judgefixtures.batches.batch_manager import BatchManager
@@ -70,8 +71,5 @@ class BatchSession:
         for name in {sent.judge for sent in open_batches}:
             mine = [sent for sent in open_batches if sent.judge == name]
             batches = ", ".join(sent.batch or "a batch whose id is not known" for sent in mine)
-            messages[name] = (
-                f"{name}: {sum(map(len, mine))} questions are on their way in {batches}, and paid for: "
-                "--judge-record missing --judge-batch collects them; any other recording asks them again"
-            )
+            messages[name] = MESSAGES.on_its_way(name, sum(map(len, mine)), batches)
         return messages

@@ -32,6 +32,7 @@ from .compatibility import check_judge_fits_dataset, misplaced_cue_reason
 from .context import FATAL, RunContext, WaitingError
 from .control_runner import ControlRunner
 from .item_record import ItemRecord, JudgmentArchive, RequestContext
+from .messages import MESSAGES
 from .pair_selection import PairSelector
 from .registry import RunRegistry
 from .swap_looks import SwapLookProgress
@@ -327,10 +328,7 @@ class CheckRunner:
         if check.repeats == 1:
             return check
         if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
-            self.context.note(
-                f"{judge.name}: seed = {judge.table.seed} goes with every repeat, and a server that "
-                'honours it repeats itself: for shares of repeats set seed = "unset" in its table'
-            )
+            self.context.note(MESSAGES.seed_with_repeats(judge))
         if not self.context.is_offline or judge.is_opaque:
             return check
         plans = self.answer_service.plans(judge, case.pairs, asking)
@@ -339,10 +337,7 @@ class CheckRunner:
             for arm in check.arms[2:]
         ):
             return check
-        self.context.note(
-            f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
-            f"judged alone: {asking.command('missing')} asks them"
-        )
+        self.context.note(MESSAGES.repeats_not_recorded(judge, case, asking.command("missing")))
         return check.repeated(1)
 
     def _arms_beside(self, judge: Judge, check: Check, case: CheckInput, asking: RequestContext) -> tuple[Arm, ...]:
@@ -355,10 +350,7 @@ class CheckRunner:
         ]
         if len(seen) < 2 or seen[1] or not seen[0]:
             return arms
-        self.context.note(
-            f"{judge.name} on {case.dataset}: one run is recorded, so that changes of the same answers in both "
-            f"directions are not tested: {asking.command('missing')} records the second run"
-        )
+        self.context.note(MESSAGES.one_run_recorded(judge, case, asking.command("missing")))
         return arms[:1]
 
     def _with_indifferent(self, judge: Judge, check: Check, case: CheckInput, answers: Answers) -> Answers:

@@ -25,6 +25,7 @@ from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.parsing.scores import is_whole_number_scale
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .samples import Samples
 
 Choice = Literal[0, 1, 2] | None  # 0: a tie
@@ -149,10 +150,7 @@ class ClosestPairSelector:
             return ()
         pool = self._pools.of(judge, dataset).shown
         if (there := len(pool) // units_per_pair(pool)) < table.closest:
-            self._note(
-                f"{dataset} has {there} {vocabulary_for(whole_pairs(pool)).many}, fewer than the {table.closest} "
-                "closest asked for: all of them are used"
-            )
+            self._note(MESSAGES.fewer_than_closest(dataset, there, vocabulary_for(whole_pairs(pool)).many, table))
         return pool if self._cut(dataset, pool) < len(pool) else ()  # all of them need no choice
 
     def about(self, judges: Sequence[str], dataset: str, pool: Sequence[Pair], command: str) -> PairScope:
@@ -205,30 +203,21 @@ class ClosestPairSelector:
         frozen, many = self._frozen(judge.name, dataset, pool, command), vocabulary_for(pool).many
         them = f"the closest {many} for {judge.name}"
         if not judge.kind.chooses(pool):
-            raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and without a mark no score of {judge.name} is close to "
-                f"anything: set pass_mark in {judge.table.heading}, or take closest out."
-            )
+            raise JudgeFixturesError(MESSAGES.closest_without_mark(dataset, size, judge))
         if frozen and offline:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {many} are frozen as the closest for "
-                f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
-                "--judge-record missing"
+                MESSAGES.closest_partly_frozen(
+                    dataset, size, frozen, many, judge, self._file(judge.name, dataset), command
+                )
             )
         ranked, is_told = closeness_order(screen(pool), _line(judge))
         if not is_told:
-            self._note(
-                f"{dataset}: nothing tells {them} from others: its answers without cues were all alike, so that the "
-                "first ones are taken (logprobs = true, or a temperature above 0, would tell)"
-            )
+            self._note(MESSAGES.nothing_tells_closest(dataset, them))
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         if offline and not judge.kind.is_asked:
             self._note(f"{dataset}: {them} follow from its log, whenever it is read")
         elif offline:
-            self._note(
-                f"{dataset}: {them} are not frozen, and follow from its recordings: "
-                f"{command} --judge-record missing freezes them"
-            )
+            self._note(MESSAGES.closest_not_frozen(dataset, them, command))
         else:
             by_id = {pair.id: pair for pair in pool}
             choice = ClosestPairsSnapshot.of(len(pool), (by_id[name] for name in chosen), judge.table.pass_mark)
@@ -248,15 +237,10 @@ class ClosestPairSelector:
             if digest not in (known := digests.get(id_key(name), ())):
                 what = "has other texts now, or its responses changed places" if known else "is gone"
                 raise JudgeFixturesError(
-                    f"dataset {dataset!r}: of the closest pairs for {judge}, as {self._file(judge, dataset)} has them, "
-                    f"{name!r} {what}. Restore it, or remove that file and choose anew, which asks only what is not "
-                    f"recorded: {command} --judge-record missing"
+                    MESSAGES.closest_pair_changed(dataset, judge, self._file(judge, dataset), name, what, command)
                 )
         if frozen.pool != len(pool):
-            self._note(
-                f"{dataset}: the closest pairs for {judge} were chosen from {frozen.pool}, and there are "
-                f"{len(pool)} now: --judge-record all chooses anew"
-            )
+            self._note(MESSAGES.closest_pool_changed(dataset, judge, frozen, pool))
         return tuple(name for name, _ in frozen.pairs[:size])
 
     def _check_mark(self, judge: str, dataset: str, frozen: ClosestPairsSnapshot, command: str) -> None:
@@ -264,9 +248,7 @@ class ClosestPairSelector:
         table = self._config.judges.get(judge)
         if table is not None and frozen.mark != table.pass_mark:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
-                f"of {judge}, and pass_mark is {table.pass_mark} now. Remove that file and choose anew, which asks "
-                f"only what is not recorded: {command} --judge-record missing"
+                MESSAGES.closest_mark_changed(dataset, self._file(judge, dataset), frozen, judge, table, command)
             )
 
     def _file(self, judge: str, dataset: str) -> Path:

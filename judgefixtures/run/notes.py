@@ -20,6 +20,7 @@ from judgefixtures.parsing.repetition import LOOP_REMEDY
 
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .second_looks import second_look_note
 
 A_CONTEXT = 256  # tokens: the contexts that servers are given are multiples
@@ -47,10 +48,7 @@ class AskedRequests:
                 again = (
                     f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
                 )
-            self.context.note(
-                f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({recorded} of them "
-                f"new), {wanted - kept} remain: {again}"
-            )
+            self.context.note(MESSAGES.answers_kept(name, dataset, self.asking.what, kept, wanted, recorded, again))
         if answered != wanted:
             return
         if self._is_live:
@@ -79,10 +77,7 @@ class AskedRequests:
         whole = self.context.options.pairs is None and self.context.config.pairs is None and not self.asking.part
         for cassette in self.cassettes:
             if unused := cassette.unused(whole=whole):
-                self.context.note(
-                    f"{cassette.file.path}: recordings of {len(unused)} {words.many} were not used "
-                    f"({_listed(unused)}); they stay until their lines are deleted"
-                )
+                self.context.note(MESSAGES.unused_recordings(cassette, unused, words, _listed(unused)))
             if regraded := cassette.regraded(self.task.pairs):
                 what = f"{words.known}, category or cluster of {_listed(regraded)}"
                 self.context.note(f"{self.asking.dataset}: {what} changed since the recording")
@@ -95,9 +90,9 @@ class AskedRequests:
         cached, recorded = map(sum, zip(*(cassette.cached for cassette in self.cassettes), strict=True))
         if is_cache(cached, recorded):
             self.asking.ledger.warn(
-                f"judge {self.judge.name} on {self.asking.dataset}: {cached} of {recorded} new answers came with the "
-                "response id of an earlier answer: a cache before the judge repeats what it said, so that repeats show "
-                f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
+                MESSAGES.cache_before_judge(
+                    self.judge.name, self.asking.dataset, cached, recorded, self.asking.command("all")
+                )
             )
 
     def warn_of_second_look(self) -> None:
@@ -140,10 +135,9 @@ class AskedRequests:
         lengths = {sum(map(len, (pair.question, pair.response_1, pair.response_2))) for pair in cut}
         if len(lengths) >= FEWEST_CUT and min(most % A_CONTEXT, (most + 1) % A_CONTEXT) == 0:
             self.asking.ledger.warn(
-                f"judge {self.judge.name} on {self.asking.dataset}: {len(cut)} of {len(counted)} prompts were read as "
-                f"exactly {most} tokens, though they are not equally long, and none as more: the server seems to cut "
-                "what does not fit its context, and the judge saw a part. Give it a larger one (Ollama: num_ctx) and "
-                f"record anew: {self.asking.command('all')}"
+                MESSAGES.cut_prompts(
+                    self.judge.name, self.asking.dataset, cut, counted, most, self.asking.command("all")
+                )
             )
 
     def _again(self, kinds: Mapping[str, int]) -> str:
@@ -158,10 +152,7 @@ class AskedRequests:
 
     def _note_loops(self, last: str, count: int) -> None:
         """Keep how many answers go round in a loop at temperature 0, and what may end that."""
-        note = (
-            f'They go round in a loop until they are cut off, the last one ends in "{last}": {LOOP_REMEDY}. After such '
-            f"a change record anew: {self.asking.command('all')}"
-        )
+        note = MESSAGES.loops(last, LOOP_REMEDY, self.asking.command("all"))
         self.asking.ledger.invalid.setdefault(note, Counter())["truncated"] += count
 
     def _note_probabilities(self, replies: Sequence[JudgeReply]) -> None:
@@ -185,15 +176,9 @@ def note_unfinished_files(context: RunContext) -> Iterator[list[Cassette]]:
     finally:
         for cassette in cassettes:
             if cassette.resumed:
-                context.note(
-                    f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
-                    f"({cassette.resumed}). To ask them anew as well, run this command again"
-                )
+                context.note(MESSAGES.resumed_recording(cassette))
             if cassette.renews:
-                context.note(
-                    f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
-                    "anew, as others of this judge were before; it stays until the new recording is complete"
-                )
+                context.note(MESSAGES.renewed_recording(cassette))
             for path in cassette.set_aside:
                 context.note(f"a recording of another judge was set aside as {path}")
 

@@ -18,6 +18,7 @@ from .closest_pairs import ClosestPairSelector, PairScope
 from .compatibility import misplaced_cue_reason
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .registry import RunRegistry
 from .second_looks import planned_pair_counts
 
@@ -121,8 +122,4 @@ class PairSelector:
         others = (each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit)
         gated = (each for each in others if not self._is_excused(each))
         if lacking := own or next(iter(self.cannot_pass(gated)), None):
-            raise JudgeFixturesError(
-                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. "
-                f"Add {vocabulary_for(case.pairs).many}, {lacking.remedy}, "
-                f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
-            )
+            raise JudgeFixturesError(MESSAGES.too_few_pairs(own, lacking, vocabulary_for(case.pairs).many))

@@ -35,6 +35,7 @@ from judgefixtures.sources.source import Source
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .compatibility import check_judge_fits_dataset
+from .messages import MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +187,7 @@ class Samples:
             return self._thawed(judge, owner, dataset, source, frozen)
         if self._library.mode == "none":
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: the sample frozen beside the recordings of {owner} does not serve: {problem}. "
-                "Go back to what it was recorded with, or record anew where there is network: "
-                f"{self._library.command_start} --judge {judge} --judge-dataset {dataset} --judge-record missing"
+                MESSAGES.frozen_sample_unfit(dataset, owner, problem, self._library.command_start, judge)
             )
         # The same commit as before: what was recorded stays good, and more pairs begin with the same ones.
         return self._fresh(judge, dataset, source, frozen.revision)
@@ -212,8 +211,9 @@ class Samples:
             return self._of_recordings(judge, dataset, source)
         if self._library.mode == "none" and (hub := hub_id(source)) and not is_offline():
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: no sample of {hub} is frozen in {self._library.folder(judge, dataset)}, and "
-                f"--judge-record none uses no network, nor does its preflight. {unreachable_dataset_advice(source)}"
+                MESSAGES.no_frozen_sample(
+                    dataset, hub, self._library.folder(judge, dataset), unreachable_dataset_advice(source)
+                )
             )
         return self._fresh(judge, dataset, source)
 
@@ -294,10 +294,7 @@ class Samples:
         frozen = self._library.frozen_sample(judge, dataset)
         if frozen is not None:
             if problem := self._mismatch(frozen, source) or self._lacking(judge, judge, dataset):
-                raise JudgeFixturesError(
-                    f"dataset {dataset!r}: {source.path} does not exist, and the sample frozen "
-                    f"beside the recordings of {judge} does not serve: {problem}."
-                )
+                raise JudgeFixturesError(MESSAGES.no_file_and_frozen_sample_unfit(dataset, source, judge, problem))
             return self._thawed(judge, judge, dataset, source, frozen)
         frozen_pairs = self._frozen_pairs(judge, judge, dataset).values()
         pairs = pair_tools.sample_order(frozen_pairs, self._config.seed)

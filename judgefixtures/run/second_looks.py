@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from judgefixtures.checks import Check, CheckInput
 from judgefixtures.models.vocabulary import OF_PAIRS
-from judgefixtures.util.texts import join_names
 
 from .item_record import RequestContext
+from .messages import MESSAGES
 
 # Of judges at the tolerance, asked about more pairs until they pass: benchmarks/results.md has the table.
 COSTS = "of judges at the tolerance that are asked about more until they pass, .11 do after four looks, .21 after 38"
@@ -44,8 +44,4 @@ def second_look_note(asking: RequestContext, before: Iterable[int], many: str = 
     if not earlier:
         return ""
     look = "a second look" if len(earlier) == 1 else f"look {len(earlier) + 1}"
-    return (
-        f"{look} at these recordings: they were planned with {join_names(map(str, earlier))} {many} before, and are "
-        f"decided on {asking.plan} now. Each look errs as often as one alone may, so that all of them err more often: "
-        f"{COSTS}. Plan the {many} once, or set [gate] looks, which shares the error among the looks"
-    )
+    return MESSAGES.second_look(look, map(str, earlier), many, asking, COSTS)

@@ -16,6 +16,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from .closest_pairs import PairScope
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .registry import RunRegistry
 
 
@@ -98,10 +99,7 @@ class SwapLookRunner:
             each = f"{max(spared.values())} questions to each judge"
             if len(set(spared.values())) > 1:
                 each = " and ".join(f"{questions} questions to {name}" for name, questions in spared.items())
-            self.context.note(
-                f"{who}: look at {look} pairs per dataset: {state}; this swap leaves out {each}, and a replay "
-                "with --judge-until-decided the same ones"
-            )
+            self.context.note(MESSAGES.swap_look(who, look, state, each))
 
     def _spared(self, judge: Judge, parts: Sequence[CheckId], look: int) -> int:
         """Return how many questions about the parts of a swap a judge is not asked after so many pairs."""

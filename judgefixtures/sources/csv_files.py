@@ -18,6 +18,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
 from .encodings import LARGEST_CELL, LARGEST_TEXT, numbered_lines
+from .messages import MESSAGES
 from .size_limits import limit, remedy
 
 # What separates cells, by the end of the name: the one that makes most of the first line, of several the first.
@@ -92,21 +93,14 @@ def _heads(cells: Sequence[str], named: str) -> list[str]:
     """Return the columns' names; one without a name, such as the index that pandas writes, is named by its place."""
     heads = [head or f"Unnamed: {number}" for number, head in enumerate(cells)]
     if twice := sorted(head for head, count in Counter(heads).items() if count > 1):
-        raise JudgeFixturesError(
-            f"{named}: the first line must name each column once, found {quote_names(heads)}: {quote_names(twice)} "
-            "stands there more than once."
-        )
+        raise JudgeFixturesError(MESSAGES.column_named_twice(named, quote_names(heads), quote_names(twice)))
     return heads
 
 
 def _misfit(named: str, number: int, cells: Sequence[str], heads: Sequence[str], separator: str) -> str:
     sign = SIGNS.get(separator, repr(separator))
     named_columns = quote_names(heads) if len(heads) <= MOST_SHOWN else f"{quote_names(heads[:MOST_SHOWN])}, ..."
-    return (
-        f"{named}:{number}: the row has {len(cells)} cells, and the first line names {len(heads)} columns "
-        f"({named_columns}), with {sign} between them. A cell with {sign}, a quote or a line end in it stands in "
-        "quotes; a cell without anything is there all the same."
-    )
+    return MESSAGES.wrong_number_of_cells(named, number, cells, heads, named_columns, sign)
 
 
 def _fault(error: csv.Error) -> str:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 
+from .messages import MESSAGES
 from .size_limits import What, limit, remedy
 
 # By the first bytes: what a file is that has the name of a text, and what to do about it.
@@ -50,10 +51,7 @@ def numbered_lines(
         with open_regular(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=newline) as text:
             for number, line in enumerate(iter(partial(text.readline, most + 1), ""), 1):  # no longer line is held
                 if "\0" in line:
-                    raise JudgeFixturesError(
-                        f"{named}:{number}: there is a NUL character, which no text has: the file is damaged, or is "
-                        "UTF-16 without its mark. Save it as UTF-8."
-                    )
+                    raise JudgeFixturesError(MESSAGES.nul_character(named, number))
                 if len(line) > most:
                     said = f"the line is longer than {most:,} characters. {remedy(what, most)}"
                     raise JudgeFixturesError(f"{named}:{number}: {said}.")

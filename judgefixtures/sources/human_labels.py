@@ -13,6 +13,7 @@ from judgefixtures.models.pairs import LABELS, Label
 from judgefixtures.util.errors import accepted_values
 
 from .label_files import PersonLabel, join_labels, rater_key
+from .messages import MESSAGES
 from .row_readers import MISSING, DataRow, cell_value, lookup
 from .source import Source
 
@@ -43,11 +44,7 @@ def row_labels(
     majority = LABELS[0] if passes > fails else LABELS[1]
     if stated not in (None, majority):
         label_list = ", ".join(f"{who}: {label}" for who, label in labels.items())
-        raise row.mistake(
-            f"{column!r} says {stated}, and most labels say {majority} ({label_list}): correct one of them, or take "
-            f"the label out: it is then what most of them say. Is {column!r} one person's? Then it is one of the "
-            f'labels: columns = {{labels = ["{column}"]}} in {source.table}.'
-        )
+        raise row.mistake(MESSAGES.label_against_majority(column, stated, majority, label_list, source))
     return majority, labels
 
 
@@ -66,10 +63,7 @@ class RaterNames:
             known, first = self._known.setdefault(rater_key(name), (name, row))
             if known != name:
                 where = "the row" if first is row else first.place
-                raise row.mistake(
-                    f"a label is of {name!r}, and one in {where} of {known!r}: names that differ in capital letters "
-                    "alone are one person's. Write the name alike everywhere, or give one of the two another."
-                )
+                raise row.mistake(MESSAGES.similar_names(name, where, known))
 
 
 def label_key(value: Any) -> str | None:
@@ -97,11 +91,7 @@ def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | Non
     if label is not None:
         return label
     if known is None:
-        raise row.mistake(
-            f"{column!r} is {value!r}, which is not one of the usual words for pass or fail "
-            f'({", ".join(USUAL)}): say what it means with `label_values = {{pass = ["..."], fail = ["..."]}}` in '
-            f"{source.table}, or leave it empty where nobody labelled the row."
-        )
+        raise row.mistake(MESSAGES.unusual_label(column, value, USUAL, source))
     raise row.mistake(f"{column!r} is {value!r}, which label_values does not map: {accepted_values(str(word), known)}.")
 
 
@@ -118,10 +108,7 @@ def _people(row: DataRow, source: Source) -> dict[str, Label]:
     if isinstance(values, list):
         values = {str(place): value for place, value in enumerate(values, 1)}
     if not isinstance(values, Mapping):
-        raise row.mistake(
-            f'{column!r} must be an object with a label for each person, as {{"anna": "pass"}}, or a list of '
-            f"labels (in CSV and TSV as JSON text); got {values!r}."
-        )
+        raise row.mistake(MESSAGES.not_labels_of_people(column, values))
     return _named(values, {str(who): f"{column}.{who}" for who in values}, row, source)
 
 

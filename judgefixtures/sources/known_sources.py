@@ -18,6 +18,7 @@ from judgefixtures.util.texts import quote_names
 
 from . import schemas
 from .mapping import PREFERENCE, RESPONSE, litbench_ids_note, mapped_pairs, require_text
+from .messages import MESSAGES
 from .row_readers import DataRow, SourceRows, hub_rows, json_rows, json_value, local_rows, lookup, numbered_rows
 from .source import Source
 
@@ -50,10 +51,7 @@ def known_rows(source: Source, known: KnownSource) -> SourceRows:
     Raises JudgeFixturesError with the columns found and expected where they are others.
     """
     if source.path is None and known.hub is None:
-        raise source.mistake(
-            f"{source.origin} is read from a local copy: get it from {known.address} and give "
-            f'the file or folder with `path = "..."` in {source.table}.'
-        )
+        raise source.mistake(MESSAGES.local_copy_only(source, known))
     if source.path is None:
         rows = hub_rows(source, str(known.hub), split=known.split, data_dir=known.data_dir)
     else:
@@ -130,10 +128,7 @@ def promptfoo_cells(exported: Any, where: str) -> list[DataRow]:
         summary = exported
     cells = summary.get("results") if isinstance(summary, dict) else None
     if not isinstance(cells, list):
-        raise JudgeFixturesError(
-            f"{where} is not an export of promptfoo: results.results is not a list. Write one with "
-            "`promptfoo eval -o results.json`."
-        )
+        raise JudgeFixturesError(MESSAGES.no_promptfoo_export(where))
     return numbered_rows(cells, where)
 
 
@@ -143,10 +138,7 @@ def promptfoo_tests(cells: Iterable[DataRow]) -> dict[int, list[DataRow]]:
     for row in cells:
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
-            raise row.mistake(
-                f"testIdx and promptIdx must be whole numbers, got {test!r} and "
-                f"{prompt!r}; the row has {quote_names(row.fields)}."
-            )
+            raise row.mistake(MESSAGES.no_test_indexes(test, prompt, quote_names(row.fields)))
         if prompt in tests.setdefault(test, {}):
             raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
         tests[test][prompt] = row
@@ -185,10 +177,7 @@ def deepeval_cases(exported: Any, where: str) -> list[DataRow]:
     """Return the test cases of a deepeval export as it spells them."""
     held = exported.get("testCases") if isinstance(exported, dict) else exported
     if not isinstance(held, list):
-        raise JudgeFixturesError(
-            f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
-            '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
-        )
+        raise JudgeFixturesError(MESSAGES.no_deepeval_export(where))
     return numbered_rows(held, where)
 
 
@@ -288,8 +277,7 @@ def _check_columns(columns: tuple[str, ...], where: object, source: Source, expe
             f"(`columns`, without `source = {source.origin!r}`)."
         )
         raise source.mistake(
-            f"{where} has no column {quote_names(missing)}: found {quote_names(columns)}; "
-            f"expected {quote_names(expected)}. {hint}"
+            MESSAGES.lacking_columns(where, quote_names(missing), quote_names(columns), quote_names(expected), hint)
         )
 
 

@@ -16,6 +16,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.shell import quoted
 
+from .messages import MESSAGES
 from .row_readers import DataRow, json_lines
 from .source import Source
 
@@ -48,10 +49,7 @@ def check_rater_name(name: str) -> str:
     """Return a person's name as files have it; raises JudgeFixturesError for one that could not be a part of theirs."""
     name = unicodedata.normalize("NFC", name)
     if not RATER.fullmatch(name):
-        raise JudgeFixturesError(
-            f"{name[:60]!r} cannot name whose labels these are: use at most 40 letters, digits, dots, underscores and "
-            "hyphens, and begin with a letter or a digit."
-        )
+        raise JudgeFixturesError(MESSAGES.not_a_label_name(name[:60]))
     return name
 
 
@@ -74,10 +72,7 @@ def find_labels_files(path: Path) -> dict[str, Path]:
             raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
         for name, other in files.items():
             if rater_key(name) == rater_key(rater):
-                raise JudgeFixturesError(
-                    f"{file}: the labels of {rater} lie in {other.name}, too: a person has one file. Join the two, the "
-                    "newer lines last, or give one of them another name."
-                )
+                raise JudgeFixturesError(MESSAGES.labels_in_two_files(file, rater, other))
         files[rater] = file
     return files
 
@@ -90,10 +85,7 @@ def read_labels(file: Path, source: Source) -> tuple[PersonLabel, ...]:
     except JudgeFixturesError as error:
         if file.is_file() and not read_bytes(file).endswith(b"\n"):
             rater = _rater_of(file, source.file)
-            raise JudgeFixturesError(
-                f"{error} The file does not end with a line end: its last line may have been cut off by a kill. "
-                f"{label_command(source, rater)} mends it."
-            ) from None
+            raise JudgeFixturesError(MESSAGES.cut_off_label_line(error, label_command(source, rater))) from None
         raise
 
 
@@ -115,8 +107,9 @@ class LabelFiles:
             self._by_rater[rater] = {id_key(given.id): given for given in read_labels(file, source)}
         if not self._by_rater:
             raise source.mistake(
-                f'labels_from = "{BESIDE}", but no file {labels_path(source.path, "NAME").name} lies beside '
-                f"{source.path}. One is made with {label_command(source, 'NAME')}"
+                MESSAGES.no_label_file(
+                    BESIDE, labels_path(source.path, "NAME").name, source, label_command(source, "NAME")
+                )
             )
 
     def of(self, example: Example) -> dict[str, PersonLabel]:
@@ -130,8 +123,7 @@ class LabelFiles:
                 continue
             if given.digest not in digests_of(example):
                 raise JudgeFixturesError(
-                    f"{given.where}: {rater} labelled example {example.id!r} when its question or its response was "
-                    f"another text. {label_command(self._source, rater)} shows it again; or take the line out."
+                    MESSAGES.labelled_another_text(given, rater, example, label_command(self._source, rater))
                 )
             labels[rater] = given
         return labels
@@ -142,10 +134,7 @@ class LabelFiles:
         for lines in self._by_rater.values():
             for given in lines.values():
                 if id_key(given.id) not in known:
-                    raise JudgeFixturesError(
-                        f"{given.where}: no example of {self._source.path} has the id {given.id!r}: take the line "
-                        "out, or bring the example back."
-                    )
+                    raise JudgeFixturesError(MESSAGES.labelled_no_example(given, self._source.path))
 
 
 def join_labels(labels: Mapping[str, Label], beside: Mapping[str, PersonLabel], row: DataRow) -> dict[str, Label]:
@@ -153,10 +142,7 @@ def join_labels(labels: Mapping[str, Label], beside: Mapping[str, PersonLabel], 
     own = {rater_key(rater): rater for rater in labels}
     for rater, given in beside.items():
         if rater_key(rater) in own:
-            raise row.mistake(
-                f"a column says what {own[rater_key(rater)]} makes of it, and {given.where} does, too: a person has "
-                "one label. Take one of the two out."
-            )
+            raise row.mistake(MESSAGES.labelled_twice(own[rater_key(rater)], given))
     return {**labels, **{rater: given.label for rater, given in beside.items() if given.label is not None}}
 
 

@@ -13,6 +13,7 @@ from judgefixtures.util.texts import quote_names
 
 from .human_labels import RaterNames, row_labels
 from .label_files import LabelFiles
+from .messages import MESSAGES
 from .row_readers import MISSING, DataRow, lookup
 from .source import Source
 from .values import messages_to_text, other_columns
@@ -134,12 +135,8 @@ def _responses(row: DataRow, source: Source) -> tuple[str, ...]:
     if not two:
         return (RESPONSE,)
     present = [field for field in two if field in row.fields]
-    raise row.mistake(
-        f"the row has {RESPONSE!r}, which is of an example, and {quote_names(present)}, which "
-        f"{'are' if len(present) > 1 else 'is'} of a pair. Name what is to be judged: columns = "
-        f"{{{RESPONSE} = {_quoted(RESPONSE)}}} or columns = "
-        f"{{{', '.join(f'{field} = {_quoted(field)}' for field in two)}}} in {source.table}."
-    )
+    of_one, of_two = (", ".join(f"{each} = {_quoted(each)}" for each in fields) for fields in ((RESPONSE,), two))
+    raise row.mistake(MESSAGES.example_or_pair(RESPONSE, present, quote_names(present), of_one, of_two, source))
 
 
 def _check_said(row: DataRow, source: Source, responses: tuple[str, ...]) -> None:

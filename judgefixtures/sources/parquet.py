@@ -11,6 +11,7 @@ from typing import Any
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
+from .messages import MESSAGES
 from .size_limits import limit, remedy
 
 BATCH = 1000
@@ -45,10 +46,7 @@ def parquet_rows(path: Path, named: str = "", *, as_json: bool = True) -> list[d
     try:
         import pyarrow
     except Exception as error:  # a broken build raises anything
-        raise JudgeFixturesError(
-            f"{named}: the library `pyarrow` cannot be imported ({type(error).__name__}): install it (pip install "
-            "pyarrow), or save the table as CSV."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.no_pyarrow(named, type(error).__name__)) from None
     try:
         with _opened(path, named) as file:
             names = file.schema_arrow.names
@@ -57,10 +55,7 @@ def parquet_rows(path: Path, named: str = "", *, as_json: bool = True) -> list[d
             rows = list(_rows(named, file, names, as_json=as_json))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise JudgeFixturesError(
-            f"{named} cannot be read as Parquet ({reason[:200]}): it is cut off or damaged. Write it again, or give "
-            "another format."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.damaged_parquet(named, reason[:200])) from None
     pyarrow.default_memory_pool().release_unused()
     return rows
 

@@ -24,6 +24,7 @@ from judgefixtures.util.texts import parse_json, quote_names
 
 from .csv_files import table_rows
 from .encodings import LARGEST_CELL, LARGEST_TEXT, numbered_lines, read_text_file
+from .messages import MESSAGES
 from .parquet import datasets_features, parquet_rows
 from .size_limits import check_json
 from .source import Source
@@ -98,10 +99,7 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     columns = parts[0].columns
     for file, part in zip(files, parts, strict=True):
         if part.columns != columns:
-            raise source.mistake(
-                f"{file} has the columns {quote_names(part.columns)}, but {files[0]} has "
-                f"{quote_names(columns)}. The files of one folder must have the same ones."
-            )
+            raise source.mistake(MESSAGES.columns_differ(file, quote_names(part.columns), files, quote_names(columns)))
     return SourceRows(_in_turn(parts), columns)
 
 
@@ -126,10 +124,7 @@ def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: st
     loaded, wanted = _one_split(loaded, wanted, f"dataset {source.name!r}: {hub}", source)
     commit = _commit_of(loaded) or revision
     if source.revision and commit and re.fullmatch("[0-9a-f]{40}", source.revision) and commit != source.revision:
-        raise source.mistake(
-            f"revision {source.revision} of {hub} is wanted, but the cache of this machine "
-            f"holds {commit}. Load it once with network, without HF_HUB_OFFLINE."
-        )
+        raise source.mistake(MESSAGES.revision_not_cached(source, hub, commit))
     return _table(loaded, f"dataset {source.name!r}: {hub}" + (f" ({wanted})" if wanted else ""), revision=commit)
 
 
@@ -274,10 +269,7 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
     if files and not wanted:
         problem = f"has no file with the split {source.split!r} in its name"
-    raise source.mistake(
-        f"the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
-        f"wrote, one of files of one kind ({', '.join(FORMATS)}), or a file."
-    )
+    raise source.mistake(MESSAGES.unfit_folder(folder, problem, names, FORMATS))
 
 
 def _saved(folder: Path, source: Source, default: str | None) -> SourceRows:
@@ -288,10 +280,7 @@ def _saved(folder: Path, source: Source, default: str | None) -> SourceRows:
             loaded = library.load_from_disk(str(folder))
     except Exception as error:
         empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
-        raise JudgeFixturesError(
-            f"{where} cannot be read: {_gist_of(error)}.{empty} Save it again, or give another format "
-            f"({', '.join(FORMATS)})."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.unreadable_file(where, _gist_of(error), empty, FORMATS)) from None
     several = isinstance(loaded, Mapping) and default in loaded
     loaded, split = _one_split(loaded, source.split or (default if several else None), where, source)
     return _table(loaded, where + (f" ({split})" if split else ""))
@@ -338,10 +327,7 @@ def _library(source: Source) -> Any:
     try:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
-        raise source.mistake(
-            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON, JSON lines, CSV and "
-            "Parquet are read without it. Install it (pip install datasets), or give such a file by `path`."
-        ) from None
+        raise source.mistake(MESSAGES.no_datasets_library(_gist_of(error))) from None
     return datasets
 
 
@@ -415,11 +401,7 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
 
 def unreachable_dataset_advice(source: Source) -> str:
     """Return the two ways to get the pairs of a dataset that cannot be reached."""
-    return (
-        "Either record once where there is network (--judge-record missing): the sample is then frozen beside the "
-        "recordings, and nothing is fetched again. Or give a local copy with the same columns: "
-        f'`path = "..."` in {source.table}.'
-    )
+    return MESSAGES.unreachable_dataset(source)
 
 
 def _gist_of(error: Exception) -> str:

@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from judgefixtures.models import pairs as pair_sets
 from judgefixtures.models.pairs import Example, Pair
-from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
 
 from .known_sources import NAMED, known_rows
 from .mapping import mapped_pairs
+from .messages import MESSAGES
 from .row_readers import SourceRows, hub_rows, json_lines, local_rows
 from .schemas import min_vote_ratio
 from .source import BUILT_IN_SOURCES, Source
@@ -125,17 +125,11 @@ def _check_ratios(source: Source) -> None:
     for key in source.ratio_keys:
         if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
             rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
-            raise source.mistake(
-                f"{key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
-                "where upvotes say which response is better. Remove it."
-            )
+            raise source.mistake(MESSAGES.ratio_without_votes(key, getattr(source, key), rated))
     least, most = min_vote_ratio(source), source.max_ratio
     if most is not None and least > most:
         default = " (its default)" if source.min_ratio is None else ""
-        raise source.mistake(
-            f"min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
-            "such a ratio of upvotes. Set min_ratio to at most max_ratio."
-        )
+        raise source.mistake(MESSAGES.ratios_reversed(least, default, most))
 
 
 def describe_sample(
@@ -162,33 +156,17 @@ def describe_sample(
         f"licence: {note}" if note else "",
         frozen,
     ]
-    lines = [", ".join(filter(None, parts))]
     golds = Counter(pair.gold for pair in pairs)
-    if golds[1] or golds[2]:
-        unlabelled = f", none {golds[None]}" if golds[None] else ""
-        longer = Counter(pair.better_is_longer for pair in pairs)
-        lines.append(
-            f"  gold: first response {golds[1]}, second {golds[2]}{unlabelled}; the better response is the longer one "
-            f"in {longer[True]} of {golds[1] + golds[2]}"
-        )
-    if examples:
-        labels = Counter(each.label for each in examples)
-        lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
-    categories = Counter(pair.category for pair in pairs if pair.category is not None)
-    if categories:
-        counts = (f"{key} {count}" for key, count in sorted(categories.items()))
-        lines.append(f"  categories: {join_names(counts, ', ', most=SHOWN_CATEGORIES)}")
-    if sample.left_out:
-        lines.append(f"  left out: {left_out_counts(sample.left_out)}")
-    if (clusters := pair_sets.count_independent(pairs)) < len(pairs):
-        related = f"{len(pairs)} in {pluralize(clusters, 'cluster')}"
-        lines.append(f"  related {what}: {related}, which are what intervals and gates count")
-    if sharing := pair_sets.sharing_a_question(pairs):
-        lines.append(
-            f"  {sharing} {what} share a question with another one: intervals are too narrow for them "
-            "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
-        )
-    return lines
+    longer = Counter(pair.better_is_longer for pair in pairs)[True]
+    labels = Counter(each.label for each in examples)
+    by_category = sorted(Counter(pair.category for pair in pairs if pair.category is not None).items())
+    categories = by_category and join_names(
+        (f"{key} {count}" for key, count in by_category), ", ", most=SHOWN_CATEGORIES
+    )
+    left_out = sample.left_out and left_out_counts(sample.left_out)
+    clusters, sharing = pair_sets.count_independent(pairs), pair_sets.sharing_a_question(pairs)
+    details = MESSAGES.lines("sample", pairs, what, golds, longer, labels, categories, left_out, clusters, sharing)
+    return [", ".join(filter(None, parts)), *details]
 
 
 def left_out_counts(left_out: Mapping[str, int]) -> str:
@@ -213,10 +191,7 @@ def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
     ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
     golden = sum(pair.gold is not None for pair in same)
     also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
-    return (
-        f"{dataset}: {len(same)} of {pluralize(len(pairs), 'pair')} have two identical responses ({ids}): nothing can "
-        f"be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
-    )
+    return MESSAGES.identical_responses(dataset, same, pairs, ids, also)
 
 
 def _kind(source: Source) -> str:
@@ -225,10 +200,7 @@ def _kind(source: Source) -> str:
     if not origin:
         return "file"
     if source.path is not None and origin not in NAMED:
-        raise source.mistake(
-            f"give path or source, not both: only a source that is known by name "
-            f"({', '.join(NAMED)}) is read from a local copy, {origin!r} is not."
-        )
+        raise source.mistake(MESSAGES.path_and_source(NAMED, origin))
     if origin in BUILT_IN_SOURCES:
         return "built in"
     if origin in NAMED:
@@ -239,11 +211,7 @@ def _kind(source: Source) -> str:
             return "named on the hub"
         return "named folder" if known.read else "named copy"
     if "/" not in origin:
-        raise source.mistake(
-            f"there is no built-in source {origin!r}; "
-            f"{accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a "
-            "dataset on the hub (owner/name)."
-        )
+        raise source.mistake(MESSAGES.no_such_source(origin, accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))))
     return "hub"
 
 
@@ -292,9 +260,8 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     if not any(left_out.values()):
         hint = "one JSON object per line" if str(where).endswith(".jsonl") else "there is no row that gives one"
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
-    return (
-        f"dataset {source.name!r}: no pair of {where} is left; left out: "
-        f"{left_out_counts({rule: count for rule, count in left_out.items() if count})}. Loosen a rule."
+    return MESSAGES.no_pair_left(
+        source, where, left_out_counts({rule: count for rule, count in left_out.items() if count})
     )
 
 

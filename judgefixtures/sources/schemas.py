@@ -16,6 +16,7 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.texts import quote_names
 
 from .mapping import parse_id, require_text, text_id
+from .messages import MESSAGES
 from .row_readers import DataRow
 from .source import Source
 
@@ -92,10 +93,7 @@ class SourceSchema:
             ratio_keys = source.ratio_keys
             if not ratio_keys:
                 return True
-            raise row.mistake(
-                f"{ratio_keys[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
-                f"{quote_names(row.fields)}. Leave {' and '.join(ratio_keys)} out."
-            )
+            raise row.mistake(MESSAGES.no_upvotes(ratio_keys, quote_names(self.votes), quote_names(row.fields)))
         votes = [require_number(row.fields[column], column, row) for column in self.votes]
         return not votes or has_decided_votes(votes[0], votes[1], source, left_out)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from judgefixtures.models.pairs import Pair
 
+from .messages import MESSAGES
 from .row_readers import DataRow, cell_value, lookup
 from .source import Source
 
@@ -91,11 +92,7 @@ def split_pairs(
             left_out["pairs without votes" if votes is None else "pairs on which people agree"] += 1
     if source.max_margin is not None and pairs and not with_votes:
         column = (source.columns or {}).get(VOTES, VOTES)
-        raise source.mistake(
-            f"max_margin = {source.max_margin:g}, but no pair of "
-            f"{source.path or source.origin} has votes: {column!r} is absent or empty in all of them. "
-            f'Name the column with `columns = {{votes = "..."}}` in {source.table}, or remove max_margin.'
-        )
+        raise source.mistake(MESSAGES.no_votes(source, column))
 
 
 def _count(value: Any) -> int | None:

@@ -14,6 +14,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import word_set
 
+from ..messages import MESSAGES
 from .cell_values import Value, judgement_value, object_or_empty, parse_json_cell, require_object, text_or_none
 from .chat_text import question_text, response_text
 from .deduplication import AnswerDeduplicator, AnswerKey, answer_key
@@ -50,10 +51,7 @@ class BraintrustFormat(ExportFormat):
         """Return a row per score; raises JudgeFixturesError naming the row."""
         judgements = _Trees(_read(held)).judgements()
         if not judgements:
-            raise JudgeFixturesError(
-                f"{held.file} has no scores: export an experiment, or logs that were scored, as rows with `scores`, "
-                "best with their spans (GET /v1/experiment/ID/fetch), which have the reasons."
-            )
+            raise JudgeFixturesError(MESSAGES.braintrust_without_scores(held))
         answers = [each.answer for each in judgements]
         alike = AnswerDeduplicator(answers)
         answered = zip(judgements, answers, strict=True)
@@ -106,10 +104,7 @@ def _read(held: LoadedFile) -> list[DataRow]:
         if before is row:
             read.append(row)
         elif before.fields != row.fields:
-            raise row.mistake(
-                f"a row before ({before.place}) has the id {name!r}, too, and says something else: export the "
-                "experiment once, as it is now."
-            )
+            raise row.mistake(MESSAGES.braintrust_id_twice(before, name))
     return read
 
 

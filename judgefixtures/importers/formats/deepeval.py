@@ -9,6 +9,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .loaded_file import By, ExportFormat, LoadedFile, finite_number, normalized_row
 from .titles import Told, metric_names
 
@@ -82,10 +83,7 @@ def _cases(held: LoadedFile) -> list[DataRow]:
         value = value[RUN]
     if isinstance(value, dict) and "testCases" not in value and (LINK in value or CACHE in value):
         what = "only a link to a test run" if LINK in value else "deepeval's cache of metrics"
-        raise JudgeFixturesError(
-            f"{where} holds {what}, and no test cases. Set DEEPEVAL_RESULTS_FOLDER=FOLDER, run the evaluation "
-            "again, and import the file that it leaves there."
-        )
+        raise JudgeFixturesError(MESSAGES.deepeval_without_cases(where, what))
     if not isinstance(value, dict) or TALKS not in value:
         return deepeval_cases(value, where)
     talks = deepeval_cases({"testCases": value[TALKS]}, where)
@@ -188,10 +186,7 @@ def _choices(held: LoadedFile) -> Iterator[DataRow]:
     runs = [deepeval_cases(run, f"dataset {held.source.name!r}: {held.file}") for run in _value(held)[ARENA]]
     if len(runs) != CONTESTANTS or len(runs[0]) != len(runs[1]):
         counts = ", ".join(str(len(run)) for run in runs)
-        raise JudgeFixturesError(
-            f"{held.file} is an arena of {pluralize(len(runs), 'contestant')} with {counts} test cases: a judge of "
-            "pairs chooses between two, with as many each. Compare two at a time."
-        )
+        raise JudgeFixturesError(MESSAGES.deepeval_arena(held, runs, counts))
     for name, one, other in zip(_ids(runs[0]), *runs, strict=True):
         if one.fields.get("input") != other.fields.get("input"):
             raise one.mistake("the two contestants were asked different questions: their cases are not in one order.")

@@ -11,6 +11,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .inspect_archive import without_transcript
 from .inspect_scores import UNSCORED, InspectScore, message_text, metric_value_words, sample_scores
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -115,10 +116,7 @@ class _Log:
         n = len(self.samples)
         if status not in (MISSING, "success"):
             of = f" of {planned}" if isinstance(planned, int) and not isinstance(planned, bool) else ""
-            yield (
-                f"is of a run with status {make_one_line(repr(status))[:SHOWN]}, not 'success': it "
-                f"holds {pluralize(n, 'sample')}{of}, and what it lacks may be no accident"
-            )
+            yield MESSAGES.inspect_status(make_one_line(repr(status))[:SHOWN], n, of)
         elif _is_whole(total := lookup(self._header, "results.total_samples")) and total > n:
             yield f"holds {pluralize(n, 'sample')} of {total} that its results count: what it lacks may be no accident"
         for limit, count in sorted(Counter(_limits(self.samples)).items()):
@@ -132,17 +130,11 @@ class _Log:
             scores = list(self._of(metric))
             name, n = make_one_line(metric)[:SHOWN], pluralize(len(scores), "score")
             if words.is_partial:
-                yield (
-                    f"has partial credit under {name}, so that these are scores and not grades: C is 1, P 0.5, I and N "
-                    "0; pass_mark says which of them pass"
-                )
+                yield MESSAGES.inspect_partial_credit(name)
             if lost := sum(score.is_lost for score in scores):
                 yield f"has {lost} of {n} of {name} that are I since Inspect found no grade in what the grader said"
             if edited := sum(score.is_edited for score in scores):
-                yield (
-                    f"has {edited} of {n} of {name} that somebody edited: imported is what the scorer said first. "
-                    "Where a person has looked at all, --columns label=reviewed takes the present ones as labels"
-                )
+                yield MESSAGES.inspect_edited(edited, n, name)
 
 
 # --- a log's samples --------------------------------------------------------------------------------------------
@@ -162,10 +154,7 @@ def _samples(held: LoadedFile) -> list[DataRow]:
     if held.file.suffix.lower() != ".eval":
         samples = held.value.get("samples") if isinstance(held.value, dict) else None
         if not isinstance(samples, list):
-            raise JudgeFixturesError(
-                f"{held.file} is not a log of Inspect with samples: it has no list `samples`. Write one "
-                "with `inspect log dump FILE` or --log-format json."
-            )
+            raise JudgeFixturesError(MESSAGES.inspect_without_samples(held))
         rows = [row._replace(fields=without_transcript(row.fields)) for row in held.numbered(samples)]
     return [row._replace(fields=_completed(row.fields)) for row in rows]
 
@@ -213,10 +202,7 @@ def _placed(samples: Sequence[DataRow]) -> list[_Place]:
             places[number] = _Place(name, epoch)
             continue
         if (before := seen.setdefault((str(name), epoch), row)) is not row:
-            raise row.mistake(
-                f"sample {make_one_line(repr(name))[:SHOWN]} of epoch {epoch} stands in {before.place}, too. Remove "
-                "one of the two."
-            )
+            raise row.mistake(MESSAGES.inspect_sample_twice(make_one_line(repr(name))[:SHOWN], epoch, before))
         if _fault(row.fields) is not None:
             places[number] = _Place(name)
             continue

@@ -23,6 +23,8 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
+
 LARGEST = 128 * 1024**2  # bytes of one member, unpacked
 WHOLE = 1024**3  # bytes of all of them
 PIECE = 1024**2
@@ -64,10 +66,7 @@ def read_archive(file: Path) -> InspectArchive:
         with open_regular(file) as raw, zipfile.ZipFile(raw) as archive:
             return _Members(file, raw, archive).read()
     except BROKEN as error:
-        raise JudgeFixturesError(
-            f"{file} cannot be read as a packed log of Inspect, which is a zip archive ({_gist(error)}). Copy it "
-            f"again, or {AS_JSON} {file}) and import that."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.inspect_archive_unreadable(file, _gist(error), AS_JSON)) from None
 
 
 class _Members:
@@ -88,10 +87,7 @@ class _Members:
             raise JudgeFixturesError(f"{self._file} is not a log of Inspect: it has no member {HEADERS[0]}.")
         names = [name for name in last if SAMPLE.fullmatch(name)]
         if not names:
-            raise JudgeFixturesError(
-                f"{self._file} holds no samples (members samples/ID_epoch_N.json): its run ended before the first one, "
-                "or was told to log none (--no-log-samples). Import the log of another run."
-            )
+            raise JudgeFixturesError(MESSAGES.inspect_archive_without_samples(self._file))
         rows = [
             DataRow(without_transcript(self._document(last[name])), f"{self._file}: {_quoted(name)}", _quoted(name))
             for name in names

@@ -15,6 +15,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, word_set
 
+from ..messages import MESSAGES
 from .cell_values import judgement_value, require_id, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import ExportFormat, LoadedFile, normalized_row
@@ -50,10 +51,7 @@ class LangfuseFormat(ExportFormat):
         texts = _Shown(rows)
         rows_judged = [_judged(score, texts) for row in rows for score in _scores(row)]
         if not rows_judged:
-            raise JudgeFixturesError(
-                f"{held.file} holds no scores: a list of traces has their ids alone. Fetch each trace (GET "
-                "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
-            )
+            raise JudgeFixturesError(MESSAGES.langfuse_without_scores(held))
         return rows_judged
 
     @classmethod

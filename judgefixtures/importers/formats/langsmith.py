@@ -14,6 +14,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
+from ..messages import MESSAGES
 from .cell_values import cell_text, judgement_value, non_empty_text, object_or_empty, parse_json_cell, require_object
 from .chat_text import question_text, response_text
 from .deduplication import AnswerDeduplicator, AnswerKey, answer_key
@@ -100,10 +101,7 @@ def _feedback(row: DataRow) -> Iterator[_LangsmithFeedback]:
     """Yield the judgements of a row; raises JudgeFixturesError for one of nothing of LangSmith's."""
     form = _form_of(row.fields)
     if form is None:
-        raise row.mistake(
-            f"this is neither feedback (run_id, key, feedback_source) nor a result of an experiment nor a run: it has "
-            f"{quote_names(row.fields)}. Give a file of one of these, or take the row out."
-        )
+        raise row.mistake(MESSAGES.langsmith_unknown_row(quote_names(row.fields)))
     return form(row)
 
 

@@ -14,6 +14,7 @@ from judgefixtures.sources.parquet import parquet_rows
 from judgefixtures.sources.row_readers import DataRow, json_lines, json_value, numbered_rows
 from judgefixtures.util.errors import JudgeFixturesError
 
+from ..messages import MESSAGES
 from .inspect_archive import read_archive
 
 By: TypeAlias = Literal["judge", "person", "code"]
@@ -62,10 +63,7 @@ def load_file(file: Path) -> LoadedFile:
     with contextlib.closing(numbered_lines(file)) as lines:
         first = next((line for _, line in lines if line.strip()), "{")
     if suffix not in LINES and not first.lstrip().startswith("{"):
-        raise JudgeFixturesError(
-            f"{file} holds no JSON lines, and its name does not say what else it is: name a table .csv, .tsv or "
-            ".parquet, and a JSON document .json."
-        )
+        raise JudgeFixturesError(MESSAGES.unknown_file_kind(file))
     return LoadedFile(file, rows=tuple(json_lines(file, source)))
 
 

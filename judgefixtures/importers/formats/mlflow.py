@@ -16,6 +16,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, quote_names
 
+from ..messages import MESSAGES
 from .cell_values import dict_or_empty, non_empty_text, parse_python_literal, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -56,10 +57,7 @@ class MLflowFormat(ExportFormat):
             judges = {each.name for _, traced in given if traced for each in traced.assessments if each.by == "judge"}
             judged_rows = [each for row, traced in given if traced for each in _of_trace(row, traced, judges)]
             if not judged_rows:
-                raise JudgeFixturesError(
-                    f"{held.file} holds {pluralize(len(rows), 'trace')} of MLflow, and no assessment in them says how "
-                    "a response was judged: evaluate them first (mlflow.genai.evaluate), and export them then."
-                )
+                raise JudgeFixturesError(MESSAGES.mlflow_without_assessments(held, rows))
             return judged_rows
         return [judged_rows for metric in _columns(rows) for judged_rows in metric]
 
@@ -77,12 +75,7 @@ class MLflowFormat(ExportFormat):
         if unused:
             notes.append(f"not used: {pluralize(unused, 'assessment')} that another one overrides")
         if labels:
-            notes.append(
-                f"take care: {pluralize(len(labels), 'assessment')} of people's override another one "
-                f"({quote_names(sorted({*labels}))}). A judge's is used all the same, since it is what the judge said; "
-                "but where people correct only what they find wrong, what they find right has no label, and agreement "
-                "with the rest says nothing"
-            )
+            notes.append(MESSAGES.mlflow_overridden(labels, quote_names(sorted({*labels}))))
         return tuple(notes)
 
 
@@ -187,10 +180,7 @@ def _assessed(row: DataRow) -> MLflowTrace | None:
         return None
     known = _decoded(listed) if isinstance(listed, str) else listed
     if not isinstance(known, list | None) or any(not isinstance(each, dict) for each in known or ()):
-        raise row.mistake(
-            f"assessments are neither JSON nor a list as Python shows one ({make_one_line(str(listed))[:60]}): write "
-            "the table with to_json(..., orient='records', lines=True)."
-        )
+        raise row.mistake(MESSAGES.mlflow_assessments_unreadable(make_one_line(str(listed))[:60]))
     assessments = [MLflowAssessment(each) for each in known or ()]
     spans = _spans(whole, fields)
     roots = [span for span in spans if not (span.get("parent_span_id") or span.get("parent_id"))]

@@ -17,6 +17,7 @@ from judgefixtures.sources.row_readers import DataRow
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, short_repr
 
+from ..messages import MESSAGES
 from .chat_text import question_text, response_text
 from .loaded_file import ExportFormat, LoadedFile, normalized_row
 
@@ -124,10 +125,7 @@ class OpenTelemetryFormat(ExportFormat):
                     if isinstance(known := signal.attributes.get(RESPONSE_ID), str):
                         by_response[known] = spanned
         if not events:
-            raise JudgeFixturesError(
-                f"{held.file} is of OpenTelemetry and has no event {EVENT}: export the judgements with it, as log "
-                "records or events of spans."
-            )
+            raise JudgeFixturesError(MESSAGES.otel_without_events(held, EVENT))
         rows = []
         for number, (row, signal) in enumerate(events, 1):
             about = by_response.get(str(signal.attributes.get(RESPONSE_ID))) or spans.get(signal.home) or SpanContent()

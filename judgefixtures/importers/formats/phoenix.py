@@ -20,6 +20,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, quote_names
 
+from ..messages import MESSAGES
 from .cell_values import cell_text, judgement_value, object_or_empty, parse_python_literal, require_id, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -76,10 +77,7 @@ class PhoenixFormat(ExportFormat):
         """Return a row per judgement; raises JudgeFixturesError naming the row."""
         judgements = [each for each in _annotations(held) if not each.is_empty]
         if not judgements:
-            raise JudgeFixturesError(
-                f"{held.file} has no judgement: no label, score or explanation. Export the annotations of spans, an "
-                "experiment, or the frame that evals returned."
-            )
+            raise JudgeFixturesError(MESSAGES.phoenix_without_judgements(held))
         runs = _Runs(each.row for each in judgements if REPETITION in each.row.fields)
         return [_judged(each, runs) for each in judgements]
 
@@ -91,10 +89,7 @@ class PhoenixFormat(ExportFormat):
         for metric, count in sorted(empty.items()):
             notes.append(f"without a judgement: {pluralize(count, 'row')} of {make_one_line(metric)!r} in {held.file}")
         if low := sorted({each.metric for each in judgements if each.direction == "minimize"}):
-            notes.append(
-                f"take care: of {quote_names(low)} low scores are good ones (direction: minimize in {held.file}): "
-                'name the good word first, with labels = ["...", "..."] in the judge\'s table'
-            )
+            notes.append(MESSAGES.phoenix_low_is_good(quote_names(low), held))
         return tuple(notes)
 
 
@@ -153,10 +148,7 @@ def _annotations(held: LoadedFile) -> Iterator[_PhoenixAnnotation]:
     for row in join_pages(held) if records is None else held.numbered(records):
         form = _form(row.fields) or _of_columns_or_label(row.fields)
         if form is None:
-            raise row.mistake(
-                "no judgement of Phoenix: it has neither an annotator_kind nor a label or a score, nor columns such as "
-                f"NAME_score; it has {quote_names(row.fields)}."
-            )
+            raise row.mistake(MESSAGES.phoenix_unknown_row(quote_names(row.fields)))
         yield from form(row)
 
 
@@ -208,10 +200,7 @@ def _of_columns(row: DataRow) -> Iterator[_PhoenixAnnotation]:
         elif column.endswith(SCORE) and (_object(value) or _text_or_none(value) is None):
             whole[column.removesuffix(SCORE)] = _object(value)
         elif column.endswith(SCORE) and isinstance(value, str) and value.startswith("{"):
-            raise row.mistake(
-                f"{column} is an object that cannot be read ({make_one_line(value)[:60]}...): write the frame as JSON "
-                'lines (frame.to_json(FILE, orient="records", lines=True)).'
-            )
+            raise row.mistake(MESSAGES.phoenix_object_unreadable(column, make_one_line(value)[:60]))
     for name, parts in spread.items():
         by, error = (fields.get(f"annotation_{name}_{part}") for part in ("annotator_kind", "error"))
         yield _PhoenixAnnotation(row, name, _by(by), **parts, error=_error(error, parts))

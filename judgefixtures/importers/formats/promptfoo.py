@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 from judgefixtures.sources import known_sources
 from judgefixtures.sources.row_readers import DataRow, cell_value, lookup
-from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .cell_values import dict_or_empty, text_or_none
 from .loaded_file import By, ExportFormat, LoadedFile, finite_number, normalized_row
 from .titles import Told, metric_names
@@ -116,10 +116,7 @@ class PromptfooFormat(ExportFormat):
         """Raise JudgeFixturesError for one of promptfoo's other forms: they say less, or are made for people."""
         suffix = file.suffix.lower()
         if suffix in OTHERS or (suffix in (".csv", ".tsv") and _is_table(file)):
-            raise JudgeFixturesError(
-                f"{file} is not read: if promptfoo wrote it, write the same evaluation as JSON, which says what each "
-                "assertion said: promptfoo eval -o results.json, or promptfoo export eval ID -o results.json."
-            )
+            raise JudgeFixturesError(MESSAGES.promptfoo_not_json(file))
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
@@ -157,10 +154,7 @@ class PromptfooFormat(ExportFormat):
             seen.add(output.id)
         if not cached:
             return ()
-        return (
-            f"take care: {pluralize(cached, 'grading')} of {held.file} came from promptfoo's cache: such repeats are "
-            "copies. `promptfoo eval --no-cache` asks again",
-        )
+        return (MESSAGES.promptfoo_cached(cached, held),)
 
 
 # --- what a file holds ------------------------------------------------------------------------------------------
