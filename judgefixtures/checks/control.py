@@ -256,7 +256,7 @@ def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Ju
 
 def describe_orders(answers: Sequence[Judgment]) -> str:
     """Return in how many orders a judge saw the pairs, as messages say it; empty of one that scores: it sees none."""
-    return "" if any(judgment.reply.scores is not None for judgment in answers) else IN_BOTH_ORDERS
+    return "" if any(judgment.verdict.scores is not None for judgment in answers) else IN_BOTH_ORDERS
 
 
 def constant_answer(answers: Sequence[Judgment]) -> str:
@@ -297,7 +297,7 @@ def _habit_of_valid(valid: Sequence[Judgment]) -> str:
 
 def _gave_equal(valid: Sequence[Judgment], ties: int) -> str:
     """Return what a judge did that scores nearly all pairs alike."""
-    scores = {score for judgment in valid for score in judgment.reply.scores or ()}
+    scores = {score for judgment in valid for score in judgment.verdict.scores or ()}
     if len(scores) == 1:
         return f"gave every response the same score, {scores.pop():g}, on {ties} of {len(valid)} pairs"
     return f"gave both responses the same score on {ties} of {len(valid)} pairs"

@@ -138,7 +138,7 @@ class ScoreControl(GraderControl):
 
 def _above(right: Judgment, wrong: Judgment) -> float:
     """Return 1 where a right answer has the higher score, .5 where both have the same; an invalid one helps nobody."""
-    a, b = right.reply.scores, wrong.reply.scores
+    a, b = right.verdict.scores, wrong.verdict.scores
     return 0.0 if a is None or b is None else 1.0 if a > b else 0.5 if a == b else 0.0
 
 

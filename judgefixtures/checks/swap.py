@@ -19,7 +19,6 @@ from judgefixtures.metrics.label_agreement import agrees_with_label
 from judgefixtures.models.check_rows import CorrectPairs, human_label
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, SingleResponseCondition, arm_name
 from judgefixtures.models.findings import DecisionPart, Finding, deciding_parts
-from judgefixtures.models.judgment_rows import PASSED
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
@@ -304,7 +303,7 @@ class SwapCheck(Check):
 
 
 def _as_grades(ours: Judgment, theirs: Judgment) -> dict[str, Any]:
-    passed = [PASSED.get(each.selected) for each in (ours, theirs)]
+    passed = [each.verdict.passed for each in (ours, theirs)]
     return {"label": human_label(ours.pair), "judge_passed": passed[0], "baseline_passed": passed[1]}
 
 

@@ -12,7 +12,7 @@ from judgefixtures.models.verdicts import InvalidKind
 from judgefixtures.parsing.grades import parse_grade
 from judgefixtures.util.texts import short_repr
 
-from .imported_answers import ImportedAnswer, ImportedGrade
+from .imported_answers import GRADE, AnswerKind, ImportedAnswer
 from .log_rows import LogRow
 from .row_formats import ExampleRowFormat, Said
 
@@ -23,9 +23,8 @@ class GradeRows(ExampleRowFormat):
     A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
     """
 
-    mode: ClassVar[str] = "binary"
-    form: ClassVar[type[ImportedAnswer]] = ImportedGrade
-    stated: ClassVar[tuple[str, ...]] = (ImportedGrade.field,)
+    kind: ClassVar[AnswerKind] = GRADE
+    stated: ClassVar[tuple[str, ...]] = (GRADE.field,)
     holds: ClassVar[str] = "grades"
     asked: ClassVar[str] = "whether a response passed"
 
@@ -57,7 +56,7 @@ class GradeRows(ExampleRowFormat):
             raise entry.row.mistake(
                 f'{column} is {quoted}, which is a score and no grade: set mode = "pointwise" and pass_mark, from '
                 f"which score on a response passes, in {self.table.heading}, and name the column with --columns "
-                f"score={column}; or name that of the grade with --columns {ImportedGrade.field}=..."
+                f"score={column}; or name that of the grade with --columns {GRADE.field}=..."
             )
         self._unread.append((quoted, entry))
         return None, "not-a-choice"
@@ -77,7 +76,7 @@ class GradeRows(ExampleRowFormat):
         raise entry.row.mistake(
             f"{entry.column(*self.stated)} is {quoted}, and no row has a word that says pass or fail. Say which do, "
             f'positive first, with labels = ["...", "..."] in {self.table.heading} (provider = "imported", mode = '
-            f'"binary"), or name the column of the grade with --columns {ImportedGrade.field}=...'
+            f'"binary"), or name the column of the grade with --columns {GRADE.field}=...'
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:

@@ -151,9 +151,9 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
         return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
-            f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
-            f"judge's whole text; the row has {first}."
+            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.kind.mode]} "
+            f"Name the column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it "
+            f"is the judge's whole text; the row has {first}."
         )
 
 

@@ -35,7 +35,7 @@ def next_steps(prepared: ImportPreparation) -> Iterator[str]:
     module = config.folder / SUITE / f"test_{content.check}.py"
     if not module.is_file():
         there = "" if config.folder.resolve() == Path.cwd() else f" {quoted(str(config.folder))}"
-        yield f"judgefixtures init{there} --mode {content.mode}  # {SUITE} has no {module.name}"
+        yield f"judgefixtures init{there} --mode {content.kind.mode}  # {SUITE} has no {module.name}"
     if not content.is_known(prepared.pairs):
         yield from _unknown(prepared)
     answered = len(prepared.pairs)

@@ -425,7 +425,7 @@ def constant_side(arms: Sequence[Judgments], sides: Sequence[Choice] = (1, 2, 0)
     0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome. A
     judge that scores sees no sides, and a tie of its scores is the first to move.
     """
-    if any(len(judgment.reply.scores or ()) > 1 for arm in arms for judgment in arm):
+    if any(len(judgment.verdict.scores or ()) > 1 for arm in arms for judgment in arm):
         return None
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
@@ -484,7 +484,7 @@ def contradicting_words(judgment: Judgment) -> str | None:
     against.
     """
     verdict = judgment.verdict
-    if verdict.selected_response is None or judgment.reply.scores is not None:
+    if verdict.selected_response is None or judgment.verdict.scores is not None:
         return None
     if isinstance(judgment.condition, SingleResponseCondition):
         return grade_contradiction(verdict.reason, verdict.selected_response == 1, judgment.pair.content_type)

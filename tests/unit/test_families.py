@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -259,7 +258,7 @@ def test_a_reason_may_cite_terms(reason: str, known: str, unknown: str, selected
         (contrast,) = contrasts("brand", built(text).cues)
         assert read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(selected, reason)))) == expected
     (contrast,) = contrasts("brand", built(TERMS).cues)
-    turned = replace(Verdict(1, reason.replace("1", "2")), selected_response=2)
+    turned = Verdict(2, reason.replace("1", "2"))
     assert read_acknowledgment(Judgment(PAIR, contrast.y, JudgeReply(turned))) == known
 
 

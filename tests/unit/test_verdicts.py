@@ -51,7 +51,7 @@ def test_examples_run() -> None:
 @pytest.mark.parametrize(("choice", "invalid"), [(None, None), (1, "tie")])
 def test_a_verdict_is_a_choice_or_a_failure(choice: Any, invalid: Any) -> None:
     """No verdict is both valid and invalid, and none is neither; the message quotes what was given."""
-    with pytest.raises(ValueError, match=f"selected_response={choice!r} with invalid={invalid!r}"):
+    with pytest.raises(ValueError, match=f"value={choice!r} with invalid={invalid!r}"):
         Verdict(choice, "", invalid)
 
 

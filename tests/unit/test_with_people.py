@@ -64,8 +64,14 @@ def found(rows: Sequence[Row], chances: Sequence[float] = (), **limits: float) -
             pair,
             SingleResponseCondition(),
             JudgeReply(
-                Verdict(selected, f"Reason {pair.id}.", None if selected else "not-a-choice"),
-                probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2) if chances else None,
+                Verdict(
+                    selected,
+                    f"Reason {pair.id}.",
+                    None if selected else "not-a-choice",
+                    probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2)
+                    if chances
+                    else None,
+                )
             ),
         )
         for number, (pair, (_, selected, *_)) in enumerate(zip(pairs, rows, strict=True))
