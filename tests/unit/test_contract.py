@@ -14,6 +14,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
