@@ -6,7 +6,7 @@ from typing import Any
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement
 from judgefixtures.models.check_rows import ContrastRow, SelectionRate
 from judgefixtures.models.contrasts import Contrast
-from judgefixtures.models.findings import DecisionPart, cluster_count, part_rows
+from judgefixtures.models.findings import DecisionPart, cluster_count
 from judgefixtures.statistics.estimate import Status, format_signed
 
 from . import plain_language as plain
@@ -27,7 +27,7 @@ def contrast_row(
         _unmeasured_row(judge, dataset, contrast),
         clusters=cluster_count(measured.related.shift),
         first_selection_rate=rate,
-        decided_by=part_rows(decision.decided_by),
+        decided_by=decision.decided_by,
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),
@@ -42,7 +42,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         tolerance=tolerance,
         message=message,
         text=f"{plain.describe_change(contrast)} could not be measured of {judge} on {dataset}",
-        decided_by=part_rows([DecisionPart("unmeasured", Status.ERROR, message)]),
+        decided_by=(DecisionPart("unmeasured", Status.ERROR, message),),
     )
 
 
@@ -62,12 +62,12 @@ def arm_columns(contrast: Contrast) -> dict[str, Any]:
 def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasurement, decision: GateDecision) -> str:
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
-    scores = next((part.text for part in decision.parts if part.name == "score"), "")
+    scores = next((part.text for part in decision.parts if part.part == "score"), "")
     if contrast.is_alone and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
         return f"{who}, {plain.describe_change(contrast)} ({measured.n} responses): {scores}"
     decided = decision.decided_by
     if decision.vsr_status is Status.NOT_APPLICABLE and scores and measured.vsr is not None:
-        decided = tuple(part for part in decided if part.name != "score")  # it is said first in any case
+        decided = tuple(part for part in decided if part.part != "score")  # it is said first in any case
         net = f"net shift {format_signed(measured.vsr.value)}; shown, not gated"
         made = f"of the {measured.n} verdicts of {who} that follow from the scores it changed {measured.flips} ({net})"
         text = f"{plain.describe_change(contrast)}: {scores}; {made}"
@@ -81,7 +81,7 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasur
         text += plain.describe_missing_reasons(measured.followed)
     elif contrast.x.cue_1 is not None and measured.car is not None:
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
-        failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
+        failed = (part for part in decision.parts if part.part == "car" and part.status is Status.FAIL)
         required = next((part.allowed[0] for part in failed if part.allowed), None)
         text += plain.describe_admission(measured.followed, measured.acknowledged, label, required)
     return plain.with_deciding_part(text, decided, whole=len(decided) < len(decision.decided_by))

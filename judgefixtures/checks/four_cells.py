@@ -9,7 +9,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.metrics.contrast_metrics import cluster_scores, constant_side, outcome_share
 from judgefixtures.metrics.validity import describe_too_many_invalid
 from judgefixtures.models.check_rows import FourCellRow
-from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control, part_rows
+from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control
 from judgefixtures.models.judgments import Choice, Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
@@ -53,7 +53,7 @@ class FourCellCheck(ContrastCheckBase):
         decision = self.decision_at_look(case, decide_four_cells(measured, len(case.pairs), gate))
         row = FourCellRow.from_sources(
             decision,
-            decided_by=part_rows(decision.decided_by),
+            decided_by=decision.decided_by,
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,

@@ -11,7 +11,7 @@ from judgefixtures.statistics.annotators import difference_from_people, gate_as_
 from judgefixtures.statistics.estimate import Estimate, Status, pluralize
 from judgefixtures.statistics.kappa import krippendorff_alpha, pairwise_kappa
 
-from .findings import AppliedWaiver, JudgeRow, PartRow, ReportRow
+from .findings import AppliedWaiver, DecisionPart, JudgeRow, ReportRow
 from .judgments import Judgment
 from .pairs import Example, Label, Pair, clusters_of
 from .record import Record, not_serialized, omit_default
@@ -151,7 +151,7 @@ class ContrastRow(JudgeRow):
     vsr_status: str = Status.ERROR
     car_status: str = Status.NOT_APPLICABLE
     status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     message: str = ""
     text: str = ""
     arms: tuple[tuple[str | int, ...], ...] = ()  # condition and repeat
@@ -166,7 +166,7 @@ class ContrastRow(JudgeRow):
     movable_unknown: str = omit_default("")
     detector: DetectorRow | None = omit_default()
     position: PositionPreference | None = omit_default()
-    position_flips: PartRow | None = omit_default()  # of position: how many choices change with the order
+    position_flips: DecisionPart | None = omit_default()  # of position: how many choices change with the order
     floor: FloorRow | None = omit_default()
     look: int | None = omit_default()  # at how many pairs it was decided, where its gate plans looks
 
@@ -254,7 +254,7 @@ class FourCellRow(JudgeRow):
     invalid_pairs: int | None = None
     tolerance: float = 0.0
     status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     waived: AppliedWaiver | None = None
     message: str = ""
     look: int | None = omit_default()
@@ -343,7 +343,7 @@ class ItemResultRow(Record):
     waived: bool = False
     text: str = ""
     message: str = ""
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     lapsed: bool = omit_default(False)
     of_test: bool = omit_default(False)
 

@@ -15,7 +15,7 @@ from judgefixtures.checks.human_agreement import AgreementCheck
 from judgefixtures.checks.plain_language import status_with_part
 from judgefixtures.checks.swap_decision import decide_swaps
 from judgefixtures.models import check_rows
-from judgefixtures.models.findings import Finding, Row, evidence_of, part_rows, rows_of
+from judgefixtures.models.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.models.pairs import LABELS
 from judgefixtures.statistics import Estimate, format_signed, holm, pluralize, upper_tail, z_quantile
 from judgefixtures.statistics.clusters import score_interval, score_test
@@ -277,7 +277,7 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     before, after = ({_name(each): each for each in findings} for findings in (old, new))
 
     def status_of(finding: Finding) -> str:
-        return status_with_part(finding.status, part_rows(finding.decided_by))
+        return status_with_part(finding.status, finding.decided_by)
 
     both = sorted(before.keys() & after.keys())
     lines = []

@@ -17,7 +17,7 @@ from judgefixtures.checks.plain_language import NAMED
 from judgefixtures.checks.swap_decision import caveats
 from judgefixtures.models.check_rows import RankingRow
 from judgefixtures.models.cues import PLACEBO
-from judgefixtures.models.findings import PartRow, Row, decided_by_control
+from judgefixtures.models.findings import DecisionPart, Row, decided_by_control
 from judgefixtures.models.record import as_json
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.vocabulary import OF_EXAMPLES, Vocabulary
@@ -50,7 +50,7 @@ class ForestLine:
 
     row: Row
     strip: IntervalStrip | None
-    part: PartRow | None = None
+    part: DecisionPart | None = None
     name: str = ""
 
     @property
@@ -64,7 +64,7 @@ class ForestLine:
     @property
     def asked_of_reasons(self) -> str:
         """The limit of CAR, where that is one of the parts that decided."""
-        parts = map(PartRow.from_json, self.row.get("decided_by") or ())
+        parts = map(DecisionPart.from_json, self.row.get("decided_by") or ())
         return next((limits_label(part) for part in parts if part.part == "car" and not self.name), "")
 
 
@@ -296,7 +296,7 @@ URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
 
 
 def _is_of_control(row: Row) -> bool:
-    return decided_by_control(map(PartRow.from_json, row.get("decided_by") or ()))
+    return decided_by_control(map(DecisionPart.from_json, row.get("decided_by") or ()))
 
 
 def _size(row: Row) -> float:
@@ -542,7 +542,7 @@ def _first_line(row: Row, axis: ChartAxis) -> ForestLine:
     if not _by_scores(row):
         return ForestLine(row, _vsr_strip(row, axis))
     shift, limit = row["score_shift"], row["score_limit"]
-    part = PartRow.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
+    part = DecisionPart.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
     return ForestLine(row, charts.interval_strip(f"score of {_title(row)}", shift, axis, (-limit, limit)), part)
 
 
@@ -556,13 +556,13 @@ def _vsr_strip(row: Row, axis: ChartAxis) -> IntervalStrip | None:
     return charts.interval_strip(_title(row), row["vsr"], axis, band, noise_floor(row))
 
 
-def _parts_beside(row: Row) -> list[PartRow]:
+def _parts_beside(row: Row) -> list[DecisionPart]:
     """Return what else decided a contrast; CAR has a column of its own."""
-    parts = map(PartRow.from_json, row.get("decided_by") or ())
+    parts = map(DecisionPart.from_json, row.get("decided_by") or ())
     return [part for part in other_deciding_parts(parts, by_scores=_by_scores(row)) if part.part != "car"]
 
 
-def _part_line(row: Row, part: PartRow) -> ForestLine:
+def _part_line(row: Row, part: DecisionPart) -> ForestLine:
     """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
     (low, high), estimate = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.axis_around_zero(end for end in (estimate["low"], estimate["high"], low, high) if end is not None)
