@@ -23,10 +23,8 @@ from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
 from judgefixtures.models.swap_rows import (
-    CallsPerVerdict,
     CellKind,
     ComparedSwapPart,
-    ExpenseRow,
     ExtraPairCostRow,
     JudgeDifferenceRow,
     PlannedSwapPart,
@@ -183,8 +181,8 @@ class SwapCheck(Check):
             ),
             *(SwapRow.from_sources(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in descriptive),
         )
+        names = {"judge": planned.judge, "baseline": planned.baseline, "dataset": planned.dataset}
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
-        calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
         parts = (
             *(DecisionPart("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
             *(DecisionPart("swap", each.status, each.message, estimate=each.estimate) for each in components),
@@ -196,7 +194,7 @@ class SwapCheck(Check):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (ExpenseRow.from_sources(expenses, planned, calls=CallsPerVerdict(**calls)),),
+                "expenses": (expenses.changed(**names, contrast=planned.contrast),),
                 "differences": tuple(differing),
             },
             evidence={

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from judgefixtures.statistics.annotators import difference_from_people, gate_as_people
+from judgefixtures.statistics.clusters import ClusterTotals
 from judgefixtures.statistics.estimate import Estimate, Status, pluralize
 from judgefixtures.statistics.kappa import krippendorff_alpha, pairwise_kappa
 
@@ -19,7 +20,11 @@ from .record import Record, not_serialized, omit_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyRow(JudgeRow):
-    """How often a judge is right on a dataset in a category, or in "all"."""
+    """How often a judge is right where gold is known, in a category or in "all": an invalid answer is wrong.
+
+    A tie is half right. `accuracy_both_orders` counts pairs that are right in both orders; None where only one was
+    asked. `by_cluster` is what is right, and what is invalid, by cluster where pairs are related.
+    """
 
     place: ClassVar[str] = "accuracy"
     category: str = ""
@@ -30,6 +35,7 @@ class AccuracyRow(JudgeRow):
     invalid: int = 0
     accuracy: Estimate
     accuracy_both_orders: Estimate | None = None
+    by_cluster: tuple[ClusterTotals | None, ClusterTotals | None] = not_serialized((None, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +313,10 @@ class CueSentences(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlansRow(JudgeRow):
-    """What came of a judge's plans on a dataset; by default they could not be made or replayed."""
+    """What came of a judge's plans on a dataset: how many are carried out as made, or are a fallback, and why.
+
+    By default they could not be made or replayed.
+    """
 
     place: ClassVar[str] = "plans"
     n: int = 0

@@ -57,7 +57,7 @@ class CallsPerVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpenseRow(CandidateRow):
-    """What a verdict costs a candidate and its baseline."""
+    """What a verdict costs a candidate and its baseline; None where a provider or price table does not say."""
 
     place: ClassVar[str] = "expenses"
     contrast: str | None = None

@@ -400,7 +400,7 @@ def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, An
     judge = load_judge({"provider": "openai", "model": "m", "logprobs": True, "strategy": strategy})
     answer = Read('{"selected_response": 1, "reason": "r"}', probability=Probability(2.0, 2.0), **hidden)
     for explained in (True, False):
-        found = judge.parse_reply(answer).probability
+        found = judge.parse_reply(answer).verdict.probability
         assert found is not None
         assert found.explained is explained
         judge = load_judge({"provider": "openai", "model": "m", "logprobs": True})
@@ -626,8 +626,8 @@ def test_a_judge_without_them_asks_as_before(sdk: str) -> None:
     unasked = wire(BODIES[sdk](text, planted([text[:22].encode(), b"1", text[23:].encode()], 22, CHANCES), 5))
     with serving(unasked) as server:
         judge = a_judge(sdk, server.url)
-        assert ask(judge).probability is None
-        assert ask(a_judge(sdk, server.url, **LOGPROBS)).probability is not None
+        assert ask(judge).verdict.probability is None
+        assert ask(a_judge(sdk, server.url, **LOGPROBS)).verdict.probability is not None
     before, after = (asked.body for asked in server.asked)
     settings = ("generationConfig",) if sdk == "google" else ()
     for key in settings:
