@@ -25,6 +25,7 @@ from judgefixtures.models.replies import Arm
 from judgefixtures.models.swap_rows import (
     CellKind,
     ComparedSwapPart,
+    ComponentRow,
     ExtraPairCostRow,
     JudgeDifferenceRow,
     PlannedSwapPart,
@@ -37,7 +38,7 @@ from judgefixtures.statistics.clusters import score_test
 from judgefixtures.statistics.elementary import z_quantile
 from judgefixtures.statistics.estimate import Status, worst_status
 from judgefixtures.statistics.power import smallest_n, smallest_passing_n
-from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, guard_margin, guards
+from judgefixtures.swap import SwapAccuracy, SwapContrast, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
@@ -158,7 +159,7 @@ class SwapCheck(Check):
         shared = {"invalid": _invalid(ours), "same": _same(case, ours, theirs)}
         clusters = {pair.id: pair.cluster for pair in case.pairs if pair.cluster is not None}
         flips = _flips(answers[1])
-        components: tuple[Component, ...] = ()
+        components: tuple[ComponentRow, ...] = ()
         if part is not None:
             related = {(case.dataset, pair): label for pair, label in clusters.items()}
             components, reasons_of_guards = guards(
@@ -174,7 +175,7 @@ class SwapCheck(Check):
         rows = (
             *(
                 SwapRow.from_sources(
-                    *(each, each.estimate, planned),
+                    *(planned, each),
                     **{"quantity": self._quantity(each), "p": each.p_pass, **({} if number else sides)},
                 )
                 for number, each in enumerate(components)
@@ -221,7 +222,7 @@ class SwapCheck(Check):
             graded=self.graded,
         )
 
-    def _quantity(self, component: Component) -> str:
+    def _quantity(self, component: ComponentRow) -> str:
         return "moved-to-edited" if self.contrast and self.contrast.x.edit else component.kind
 
     def _part(

@@ -4,13 +4,16 @@
 `decide_looks` decides during recording, at the looks of `[swap] looks`.
 """
 
+from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
 
 from .cells import SwapAccuracy as SwapAccuracy
 from .cells import SwapContrast as SwapContrast
-from .components import Component as Component
-from .components import SwapDecision as SwapDecision
 from .decision import decide_swap as decide_swap
 from .decision import guards as guards
 from .looks import decide_looks as decide_looks
 from .margins import guard_margin as guard_margin
+
+# Public names.
+Component = ComponentRow
+SwapDecision = DecisionRow
