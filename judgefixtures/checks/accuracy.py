@@ -12,12 +12,13 @@ from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
 from judgefixtures.metrics.side_by_side import compare_side_by_side
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, PairedTest, SideBySideRow
+from judgefixtures.models.check_rows import AccuracyRow, MacroRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
+from judgefixtures.models.side_by_side_rows import CorrectPairs, PairedTest, SideBySideRow
 from judgefixtures.statistics.clusters import can_decide, describe_clusters
 from judgefixtures.statistics.elementary import check_alpha
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed, pluralize

@@ -1,6 +1,7 @@
 """Failure message of a contrast: what moved, by how much, the limits, and some of the moved pairs."""
 
-from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, MovedPair, explain_reading, is_unreadable_reason
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, MovedPair
+from judgefixtures.metrics.reasons import explain_reading, is_unreadable_reason
 from judgefixtures.models.check_rows import ContrastRow
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.vocabulary import Vocabulary, wording_of

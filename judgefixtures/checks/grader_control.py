@@ -14,7 +14,8 @@ from judgefixtures.config import ControlTable
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import ControlRow, human_label
+from judgefixtures.models.agreement_rows import human_label
+from judgefixtures.models.check_rows import ControlRow
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import LABELS, Pair, are_examples, count_independent, units_per_pair

@@ -16,12 +16,15 @@ from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics import contrast_metrics as metrics
 from judgefixtures.metrics.expenses import compare_expenses
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import CorrectPairs, human_label
+from judgefixtures.metrics.movable_pairs import movable_share
+from judgefixtures.metrics.reasons import is_unreadable_reason, read_acknowledgment
+from judgefixtures.models.agreement_rows import human_label
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, SingleResponseCondition, arm_name
 from judgefixtures.models.findings import DecisionPart, Finding, deciding_parts
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.models.swap_rows import (
     CellKind,
     ComparedSwapPart,
@@ -411,12 +414,9 @@ def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], l
     both, outcome = list(zip(*arms, strict=True)), contrast.outcome
     outcomes = [(metrics.outcome_number(x, outcome), metrics.outcome_number(y, outcome)) for x, y in both]
     cued = contrast.x.cue_1 is not None
-    lost = [[cued and metrics.is_unreadable_reason(each) for each in pair] for pair in both]
+    lost = [[cued and is_unreadable_reason(each) for each in pair] for pair in both]
     admits = [
-        cued
-        and any(
-            metrics.read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True)
-        )
+        cued and any(read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True))
         for pair, unread in zip(both, lost, strict=True)
     ]
     return outcomes, admits, [any(unread) and not cites for unread, cites in zip(lost, admits, strict=True)]
@@ -454,7 +454,7 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 def _flips(baseline: Answers) -> float | None:
     """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
     repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
-    share = metrics.movable_share(repeats, repeats[0])
+    share = movable_share(repeats, repeats[0])
     return None if share is None else share.value
 
 

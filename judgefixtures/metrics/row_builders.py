@@ -11,7 +11,7 @@ from judgefixtures.models.pairs import Example, Pair
 from judgefixtures.models.probabilities import Probability
 from judgefixtures.models.replies import Arm, ModelReply, PlanWithUsage
 
-from .contrast_metrics import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
+from .reasons import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
 
 
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> rows.JudgmentRow:

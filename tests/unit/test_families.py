@@ -11,7 +11,7 @@ from support.project import Project, in_pyproject, json_lines, suite
 from support.server import NOWHERE
 
 from judgefixtures.config import Config, build_config
-from judgefixtures.metrics.contrast_metrics import read_acknowledgment
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import Condition, contrasts
 from judgefixtures.models.cues import BY_NAME, FAMILIES, CueFamily, family
 from judgefixtures.models.judgments import Judgment

@@ -14,7 +14,8 @@ from scipy.stats import binomtest
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row
 from judgefixtures.config import GateTable
-from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, arm_rates, measure_contrast, read_acknowledgment
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, arm_rates, measure_contrast
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.metrics.row_builders import judgment_row
 from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.models.judgments import Judgment

@@ -27,12 +27,9 @@ from judgefixtures.judges.pointwise import (
     compare_scores,
     scored_response_condition,
 )
-from judgefixtures.metrics.contrast_metrics import (
-    chosen_responses,
-    measure_contrast,
-    movable_share,
-    read_acknowledgment,
-)
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.movable_pairs import chosen_responses, movable_share
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.models.cues import FAMILIES, Cue
 from judgefixtures.models.edits import edits
