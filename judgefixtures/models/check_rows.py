@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +10,7 @@ from judgefixtures.statistics.clusters import ClusterTotals
 from judgefixtures.statistics.estimate import Estimate, Status
 
 from .findings import AppliedWaiver, DecisionPart, JudgeRow, ReportRow
-from .record import Record, not_serialized, omit_default
+from .record import UNWRITTEN, Record, not_serialized, omit_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -416,11 +416,21 @@ class ServedModelRow(Record):
 
 
 ALL = "all"  # the mean over the wordings
+# Of the pairs that count, and the least and the most of every pair whatever its invalid answers would have been.
+ScoresAtWorst = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingRow(JudgeRow):
-    """What a wording does to a judge's answers on a dataset, or the mean over "all", whose status is the item's."""
+    """What a wording does to a judge's answers on a dataset, or the mean over "all", whose status is the item's.
+
+    Rates are None where no pair counts. `invalid` counts answers. `excess` is by pair how much more often its answer
+    flips with another wording than from one run to the next; `least` and `most` are the same of all pairs, in their
+    order, if every invalid answer had gone one way or the other. `labels` are those of the clusters of the pairs that
+    count, `all_labels` those of all pairs; None where no pairs are related. `shifts` are by how much more often the
+    outcome comes about over all runs of the wording than over both of the own template, `changes` the squared changes
+    of a pair's pass probability, which only two `runs` tell.
+    """
 
     place: ClassVar[str] = "wordings"
     wording: str = ALL
@@ -438,6 +448,13 @@ class WordingRow(JudgeRow):
     status: str = Status.ERROR
     message: str = ""
     needed_pairs: int | None = None
+    excess: Mapping[str, float] = field(default_factory=dict, metadata={UNWRITTEN: True})
+    least: tuple[float, ...] = not_serialized(())
+    most: tuple[float, ...] = not_serialized(())
+    labels: tuple[Hashable, ...] | None = not_serialized()
+    all_labels: tuple[Hashable, ...] | None = not_serialized()
+    shifts: ScoresAtWorst = not_serialized(((), (), ()))
+    changes: ScoresAtWorst | None = not_serialized()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,11 @@ class DecisionPart(Record):
         if not self.text:
             object.__setattr__(self, "text", self.reason.removesuffix(f": {self.status}"))
 
+    @property
+    def name(self) -> str:
+        """The quantity, by the name that it had before."""
+        return self.part
+
 
 def decided_by_control(parts: Iterable[DecisionPart]) -> bool:
     """Tell whether parts that decided are a judge's control, so that nothing of what was to be measured was."""
