@@ -27,7 +27,6 @@ def contrast_row(
         _unmeasured_row(judge, dataset, contrast),
         clusters=cluster_count(measured.related.shift),
         first_selection_rate=rate,
-        decided_by=decision.decided_by,
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),

@@ -94,11 +94,6 @@ def combine_with_flips(part: DecisionPart, decision: GateDecision) -> GateDecisi
     )
 
 
-def flip_columns(part: DecisionPart) -> dict[str, object]:
-    """Return the column of a position row that is about its flips."""
-    return {"position_flips": part}
-
-
 def flips_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return how consistent choices are in both orders, and beside it how often asking again changes them."""
     return [

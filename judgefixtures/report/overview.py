@@ -32,9 +32,8 @@ def _sum_up_findings(findings: Sequence[Finding]) -> list[ItemResultRow]:
     """Return what each item found, in a sentence."""
 
     def row_of(finding: Finding) -> ItemResultRow:
-        parts, message = finding.decided_by, "; ".join(finding.reasons)
-        waived = finding.waived is not None
-        return ItemResultRow.from_sources(finding, waived=waived, decided_by=parts, text=finding.plain, message=message)
+        message, waived = "; ".join(finding.reasons), finding.waived is not None
+        return ItemResultRow.from_sources(finding, waived=waived, text=finding.plain, message=message)
 
     return sorted_rows(map(row_of, findings), KEY)
 

@@ -227,7 +227,7 @@ def test_the_order_with_ties() -> None:
     ]
     four = measure_four_cells(cells)
     assert four is not None
-    assert (four.cue.value, four.invalid_pairs) == (0.5, 0)
+    assert (four.cue_effect.value, four.invalid_pairs) == (0.5, 0)
 
 
 def test_a_tie_is_half_right_and_shown_apart() -> None:
