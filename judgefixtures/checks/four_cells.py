@@ -74,8 +74,8 @@ class FourCellMeasurement:
     """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
 
     `cue_effect` is VSR averaged over the orders; `position_effect` is P(chose what stood first) - 1/2 over all four
-    cells, in which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by cluster, and
-    `invalid` the invalid pairs, where pairs are related.
+    cells, in which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by
+    cluster, and `invalid` the invalid pairs, where pairs are related.
     """
 
     cue_effect: Estimate
