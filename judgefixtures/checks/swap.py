@@ -29,6 +29,7 @@ from judgefixtures.models.swap_rows import (
     CellKind,
     ComparedSwapPart,
     ComponentRow,
+    ExpenseRow,
     ExtraPairCostRow,
     JudgeDifferenceRow,
     PlannedSwapPart,
@@ -185,7 +186,6 @@ class SwapCheck(Check):
             ),
             *(SwapRow.from_sources(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in descriptive),
         )
-        names = {"judge": planned.judge, "baseline": planned.baseline, "dataset": planned.dataset}
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
         parts = (
             *(DecisionPart("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
@@ -198,7 +198,7 @@ class SwapCheck(Check):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (expenses.changed(**names, contrast=planned.contrast),),
+                "expenses": (ExpenseRow.from_sources(planned, expenses),),
                 "differences": tuple(differing),
             },
             evidence={
