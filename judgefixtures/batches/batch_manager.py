@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.batches import load_batches
-from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest
+from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest, Way
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteFile, CassetteRow
 from judgefixtures.cassettes.locks import file_lock
 from judgefixtures.client.costs import batch_cost, maximum_cost
 from judgefixtures.client.model_client import REWORDED, ModelClient
-from judgefixtures.client.requests import Way
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.batch_api import BatchProvider
 
 from .batch_upload import BatchUpload
 from .failed_requests import FailedRequests
 from .manifest import BatchManifest, Key, is_parity_id
+from .messages import MESSAGES
 from .parity import BatchParityCheck, ParityPair, judge_identity_digest
 from .request_queue import BatchQueue, BatchRequest
 from .result_collector import FinishedBatch, ResultCollector
@@ -227,11 +227,7 @@ class BatchManager:
         self.messages += self.both_ways.tell()
         for ended in self.intake.ended:
             self._close(ended)
-        self.messages += [
-            f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
-            f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
-            for sent in self.intake.lost
-        ]
+        self.messages += MESSAGES.lines("not_known", self.intake.lost, self.manifest.path)
         self._tell_unattended()
         given_up = [*self.given_up.tell()]
         self.messages += self.given_up.tell_asked_again()
@@ -267,12 +263,7 @@ class BatchManager:
         if not ended.results.whole or not self.given_up.keys.isdisjoint(sent.keys):
             return  # what nobody can read is not asked again, as long as it stands there
         if left := sum(1 for _ in self._unsettled(ended)):
-            self.messages.append(
-                f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
-                "does not ask. The command that asks them collects them. Those of pairs or prompts that "
-                "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
-                f"delete the batch's lines from {self.manifest.path}"
-            )
+            self.messages.append(MESSAGES.left(sent, left, self.manifest.path))
             return
         whys = Counter(ended.why_not(name) for _, name in sent.ids if is_parity_id(name) and name not in answers)
         self.messages += self.both_ways.tell_none(sent, whys)

@@ -1,7 +1,7 @@
 """Manifest of batches, stored beside the recordings: what was sent, in which batch, with which result.
 
 The file is JSON lines, appended and synced. A request is listed before it is sent, and the batch id right after. The
-file holds no prompt, answer or key. docs/batch.md describes the events.
+file holds no prompt, answer or key. docs/how-to/batches.md describes its use.
 """
 
 from __future__ import annotations

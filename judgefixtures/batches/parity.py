@@ -10,6 +10,7 @@ from typing import Any
 from judgefixtures.client.model_client import ModelClient
 
 from .manifest import BatchManifest, Key, SentBatch, is_parity_id
+from .messages import MESSAGES
 
 Kind = tuple[str, str]  # a judge, and its identity
 
@@ -87,17 +88,7 @@ class BatchParityCheck:
             )
             if not any(event["event"] == "parity" and event["intent"] == sent.intent for event in self.manifest.events):
                 self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
-            sentence = (
-                f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
-                "once and by batch"
-            )
-            if other:
-                sentence += (
-                    f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
-                    "that, too: --judge-repeats 2 measures how often it does"
-                )
-            words.append(sentence)
-            words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
+            words += MESSAGES.lines("parity", sent.judge, len(pairs), other, models)
         return words
 
     def tell_none(self, sent: SentBatch, whys: Counter[str]) -> list[str]:

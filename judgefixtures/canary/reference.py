@@ -241,7 +241,10 @@ def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -
                     rows.setdefault(row.pair, []).append(row)
         return rows
 
-    for arm in judge.asks([(condition, 0)]):
-        for name, rows in judge.kind.found(rows_of, pairs, arm, plans).items():
-            rows_by_name.setdefault(name, []).extend(rows)
+    for requests in judge.kind.requests(pairs, judge.asks([(condition, 0)]), plans):
+        rows, ids = rows_of(requests), requests.ids
+        if ids is not None:
+            rows = {name: rows[pair.id] for name, pair in zip(ids, requests.pairs, strict=True) if pair.id in rows}
+        for name, of_name in rows.items():
+            rows_by_name.setdefault(name, []).extend(of_name)
     return rows_by_name

@@ -1,7 +1,7 @@
 """Base of all checks: what a check asks, what it needs to pass, and what it returns.
 
 Each kind of check is one file in this folder. It measures, decides, builds its rows and words its results. It sends no
-requests and knows neither pytest nor recordings. docs/contributing.md explains how to add one.
+requests and knows neither pytest nor recordings. CONTRIBUTING.md explains how to add one.
 """
 
 from __future__ import annotations

@@ -10,10 +10,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Generic
 
-from judgefixtures import providers
 from judgefixtures.cassettes.calls import CALL, JudgeCall
 from judgefixtures.cassettes.response_filter import tokens_spell_secret
 from judgefixtures.config import JudgeTable
@@ -22,7 +20,17 @@ from judgefixtures.models.pairs import Pair, keep_columns
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm, PlanWithUsage, R
 from judgefixtures.models.usage import Usage
-from judgefixtures.providers import LOGPROBS, UNSET, Provider, ProviderResponse, RetryableError, api_key
+from judgefixtures.providers import (
+    LOGPROBS,
+    UNSET,
+    FatalJudgeError,
+    Provider,
+    ProviderResponse,
+    RetryableError,
+    UnreachableError,
+    UnsupportedParameterError,
+    api_key,
+)
 from judgefixtures.providers.judge_table import THINKING_KEYS
 from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import make_encodable
@@ -139,28 +147,33 @@ class ModelClient(ABC, Generic[R]):
         if ask is not None and self.shutdown_date is None and api_key(self.table):
             self.shutdown_date = await ask()
 
-    async def probe(self, prompt: str, call: JudgeCall | None = None) -> R:
-        """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
+    async def ask(self, prompt: str, call: JudgeCall | None = None, *, probes: bool = False) -> R:
+        """Return what is made of the answer to a prompt; raises FatalJudgeError.
 
-        A rejected parameter is dropped where the judge's table allows it, token probabilities always; otherwise the
-        error names it. An answer that is cut off is not recorded and raises CutOffError: the remedy is another judge.
+        `call` says where its recording lives; without one it is the call that is in progress, if any. The first
+        question of a recording, asked alone, `probes`: it finds out what the model accepts (parameter_probe.py).
         """
-        return await ParameterProbe(self.name, self.table, self._provider, partial(self._ask, prompt, call)).answer()
-
-    async def ask(self, prompt: str, call: JudgeCall | None = None) -> R:
-        """Return what is made of the answer to a prompt.
-
-        `call` says where its recording lives; without one it is the call that is in progress, if any.
-        """
-        return await self._ask(prompt, call, RequestOptions())
-
-    async def _ask(self, prompt: str, call: JudgeCall | None, options: RequestOptions) -> R:
         call = call or CALL.get() or JudgeCall()
         self.check_asked()
         self._check_key(call)
         self._follow_loop()
-        retry_state = RetryState.of(self.table, options.attempts, self.rate_limiter.answers)
-        return await RetryLoop(self, prompt, call, options, retry_state).reply()
+        probe = ParameterProbe(self.name, self.table, self._provider).steps() if probes else None
+        attempts = RetryLoop(self, call, RequestOptions() if probe is None else next(probe))
+        while True:
+            try:
+                if attempts.failure is not None:
+                    await self.back_off.wait(attempts.failure, attempts.retry_state.failures)
+                reply = attempts.read(await self._attempt(prompt, call))
+            except BaseException as error:
+                if probe is None:
+                    raise
+                attempts = RetryLoop(self, call, probe.throw(error))  # raises what ends the probe
+                continue
+            if reply is None:
+                continue
+            if probe is None or (options := next(probe, None)) is None:
+                return reply
+            attempts = RetryLoop(self, call, options)
 
     def check_asked(self) -> None:
         """Raise ValueError where another client has to be asked in this one's place; by default none has."""
@@ -172,25 +185,28 @@ class ModelClient(ABC, Generic[R]):
             self._provider.forget()
         self._loop = loop
 
-    async def ask_once(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the answer of one attempt, in its turn and without secrets; raises as providers do."""
+    async def _attempt(self, prompt: str, call: JudgeCall) -> ProviderResponse | RetryableError | FatalJudgeError:
+        """Return the answer of one attempt, in its turn and without secrets, or what it failed of."""
         call.verdict_pattern = self.verdict_pattern
         unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
-        async with contextlib.nullcontext(0.0) if unhurried else self.rate_limiter.call() as started:
-            try:
-                # The time of a function begins when its turn comes: its provider counts.
-                async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
-                    with call.routed():
-                        answer = _encodable(await self._provider.complete(prompt, call))
-            except TimeoutError:
-                raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
-            except RetryableError as error:
-                if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
-                    self.rate_limiter.refused(started, error.retry_after)
-                raise
-            if not unhurried:
-                self.rate_limiter.heed(answer.quotas)
-        self.model_guard.check(answer.served_model)
+        try:
+            async with contextlib.nullcontext(0.0) if unhurried else self.rate_limiter.call() as started:
+                try:
+                    # The time of a function begins when its turn comes: its provider counts.
+                    async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
+                        with call.routed():
+                            answer = _encodable(await self._provider.complete(prompt, call))
+                except TimeoutError:
+                    return RetryableError(f"no complete answer within {self.table.timeout:g} s")
+                except RetryableError as error:
+                    if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
+                        self.rate_limiter.refused(started, error.retry_after)
+                    return error
+                if not unhurried:
+                    self.rate_limiter.heed(answer.quotas)
+            self.model_guard.check(answer.served_model)
+        except FatalJudgeError as error:
+            return error
         if call.is_replayed:  # recordings hold no secrets
             return answer
         self.has_answered = self.has_answered or not call.was_played
@@ -201,7 +217,7 @@ class ModelClient(ABC, Generic[R]):
     def _check_key(self, call: JudgeCall) -> None:
         variable = self.table.key_variable
         if variable and not api_key(self.table) and not call.is_replayed:
-            raise providers.FatalJudgeError(
+            raise FatalJudgeError(
                 f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
                 f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
             )
@@ -231,37 +247,41 @@ def _without_secrets(answer: ProviderResponse) -> ProviderResponse:
 
 @dataclass(slots=True)
 class RetryLoop(Generic[R]):
-    """The attempts to have one question answered, of which `wasted` failed ones may have been billed."""
+    """The attempts to have one question answered, of which `wasted` failed ones may have been billed.
+
+    `failure` is what is waited for before the next attempt.
+    """
 
     client: ModelClient[R]
-    prompt: str
     call: JudgeCall
     options: RequestOptions
-    retry_state: RetryState
     wasted: int = 0
+    failure: RetryableError | None = field(init=False)
+    retry_state: RetryState = field(init=False)
 
-    async def reply(self) -> R:
-        """Return what is made of the answer; raises FatalJudgeError."""
-        client = self.client
-        if self.options.after is not None:
-            await client.back_off.wait(self.options.after, 0)
-        while True:
-            try:
-                answer = await client.ask_once(self.prompt, self.call)
-            except RetryableError as error:
-                failure, was_last = self._note_failure(error)
-            except providers.FatalJudgeError as error:
-                if not self._is_of_prompt(error):
-                    raise self._end(error) from None
-                client.unexplained += 1
-                words = self._in_words(error)
-                return self._accept(ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True))
-            else:
-                client.unexplained = 0
-                return self._accept(answer)
-            if was_last:  # said here, where the server's own words, keys and all, are no longer the error's context
-                return self._give_up(failure)
-            await client.back_off.wait(failure, self.retry_state.failures)
+    def __post_init__(self) -> None:
+        self.failure = self.options.after
+        answers = self.client.rate_limiter.answers
+        self.retry_state = RetryState.of(self.client.table, self.options.attempts, answers)
+
+    def read(self, outcome: ProviderResponse | RetryableError | FatalJudgeError) -> R | None:
+        """Return what is made of an attempt, None where another is to be made; raises FatalJudgeError."""
+        if isinstance(outcome, RetryableError):
+            self.failure, was_last = self._note_failure(outcome)
+            return self._give_up(self.failure) if was_last else None
+        if isinstance(outcome, FatalJudgeError):
+            if not self._is_of_prompt(outcome):
+                raise self._end(outcome)
+            self.client.unexplained += 1
+            words = self._in_words(outcome)
+            outcome = ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True)
+        else:
+            self.client.unexplained = 0
+        reply = self.client.parse_reply(outcome, self.retry_state.failures, self.wasted)
+        if self.options.probes:
+            self.client.cut_offs.check_probe(reply, self.call)
+        self._settle()
+        return reply
 
     @property
     def _is_tentative(self) -> bool:
@@ -271,20 +291,13 @@ class RetryLoop(Generic[R]):
         """Keep what was received, or forget it where nothing of this question is to be recorded."""
         (self.call.keep_answer if self.options.keep else self.call.drop_answer)()
 
-    def _is_of_prompt(self, error: providers.FatalJudgeError) -> bool:
+    def _is_of_prompt(self, error: FatalJudgeError) -> bool:
         """Tell whether a request was refused for its prompt: with others the same request was answered."""
         if self.call.is_posted or self.call.record_at_once:
             return False
-        if not isinstance(error, providers.UnsupportedParameterError) or error.parameter:
+        if not isinstance(error, UnsupportedParameterError) or error.parameter:
             return False
         return self.call.was_played or (self.client.probed and self.client.unexplained < MOST_UNEXPLAINED)
-
-    def _accept(self, answer: ProviderResponse) -> R:
-        reply = self.client.parse_reply(answer, self.retry_state.failures, self.wasted)
-        if self.options.probes:
-            self.client.cut_offs.check_probe(reply, self.call)
-        self._settle()
-        return reply
 
     def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
         """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
@@ -303,23 +316,23 @@ class RetryLoop(Generic[R]):
             return failure, True
         call.drop_answer()
         self.wasted += error.may_be_billed
-        if isinstance(error, providers.UnreachableError) and not client.has_answered:
-            raise providers.FatalJudgeError(f"judge {client.name!r}: {failure}") from None
+        if isinstance(error, UnreachableError) and not client.has_answered:
+            raise FatalJudgeError(f"judge {client.name!r}: {failure}")
         if is_tentative or failure.outage:
             failure.invalid = None
         return failure, was_last
 
-    def _end(self, error: providers.FatalJudgeError) -> providers.FatalJudgeError:
+    def _end(self, error: FatalJudgeError) -> FatalJudgeError:
         """Return what ends the question, as it may be shown: nothing of the answer counts."""
         words = self._in_words(error)
         if not isinstance(error, ServedModelChangedError):
             self.call.leave_unread(words)
         self.call.drop_answer()
-        if isinstance(error, providers.UnsupportedParameterError):
-            return providers.UnsupportedParameterError(words, error.parameter)
+        if isinstance(error, UnsupportedParameterError):
+            return UnsupportedParameterError(words, error.parameter)
         if isinstance(error, ServedModelChangedError):
             return ServedModelChangedError(words, error.model)
-        return providers.FatalJudgeError(words)
+        return FatalJudgeError(words)
 
     def _give_up(self, failure: RetryableError) -> R:
         if failure.invalid is None:
@@ -340,7 +353,8 @@ class RequestSet(Generic[R]):
     """Questions to one client: some pairs in some arms, with the plans to carry out, by pair id.
 
     `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
-    names the judge among whose recordings they are, where that is not the client. `what` says what it is, in messages.
+    names the judge among whose recordings they are, where that is not the client. `ids` and `stand_for` are the ids and
+    the arms that the replies are wanted for, where these are others.
     """
 
     client: ModelClient[R]
@@ -349,7 +363,15 @@ class RequestSet(Generic[R]):
     plans: Mapping[str, PlanWithUsage] = field(default_factory=dict)
     frozen: Sequence[Pair] | None = None
     among: str | None = None
-    what: str = ""
+    ids: Sequence[str] | None = None
+    stand_for: Sequence[Arm] | None = None
+
+    def sort_into(self, asked: dict[Arm, dict[str, R]], replies: Sequence[Sequence[R | None]]) -> None:
+        """Put the replies of each arm, in the order of the pairs, where they are wanted; None is none."""
+        ids = self.ids or [pair.id for pair in self.pairs]
+        for arm, of_arm in zip(self.stand_for or self.arms, replies, strict=True):
+            there = asked.setdefault(arm, {})
+            there |= {name: reply for name, reply in zip(ids, of_arm, strict=True) if reply is not None}
 
     @property
     def conditions(self) -> list[str]:

@@ -19,7 +19,7 @@ from .record import Record, omit_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement(Record):
-    """How far people agree with each other: mean pairwise kappa and Krippendorff's alpha, None of one alone."""
+    """Agreement among people."""
 
     raters: int = 0
     kappa: float | None = None
@@ -40,7 +40,7 @@ class RaterAgreement(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRow(JudgeRow):
-    """How a judge's grades meet people's labels on a dataset in a category, or in "all", which alone is decided."""
+    """Agreement of a judge with people's labels, by category."""
 
     place: ClassVar[str] = "agreement"
     category: str = "all"
@@ -72,7 +72,7 @@ class AgreementRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsPeople(Record):
-    """How a judge's agreement with people compares with theirs among each other, ties included.
+    """Comparison of a judge's agreement with people and people's with each other.
 
     `difference` is the mean of `difference_from_people` over `difference.n` examples, of which `ties` have no majority.
     """

@@ -15,10 +15,11 @@ from .record import UNWRITTEN, Record, not_serialized, omit_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyRow(JudgeRow):
-    """How often a judge is right where gold is known, in a category or in "all": an invalid answer is wrong.
+    """Accuracy of a judge on a dataset, by category.
 
-    A tie is half right. `accuracy_both_orders` counts pairs that are right in both orders; None where only one was
-    asked. `by_cluster` is what is right, and what is invalid, by cluster where pairs are related.
+    An invalid answer is wrong, a tie is half right. `accuracy_both_orders` counts pairs that are right in both orders;
+    None where only one was asked. `by_cluster` is what is right, and what is invalid, by cluster where pairs are
+    related.
     """
 
     place: ClassVar[str] = "accuracy"
@@ -35,7 +36,7 @@ class AccuracyRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MacroRow(JudgeRow):
-    """The mean accuracy over the categories of a judge and dataset."""
+    """Mean accuracy of a judge over the categories of a dataset."""
 
     categories: int = 0
     accuracy: Estimate
@@ -43,7 +44,7 @@ class MacroRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRate(Record):
-    """How often the first response was chosen, with the labels one way round and the other."""
+    """How often the first response was chosen, by the label on it."""
 
     xy: float = 0.0
     yx: float = 0.0
@@ -51,7 +52,7 @@ class SelectionRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRate(Record):
-    """How often a response passed in arm x, and in arm y; None where no example counts."""
+    """How often a response passed, by arm."""
 
     x: Estimate | None = None
     y: Estimate | None = None
@@ -59,7 +60,7 @@ class PassRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRow(Record):
-    """The words in which the reason of a verdict argues for the other response."""
+    """Words of a reason that argue for the opposite of the verdict."""
 
     pair: str = ""
     condition: str = ""
@@ -70,7 +71,7 @@ class QuoteRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareRange(Record):
-    """The lower and the higher of a share by two detectors, and how far their intervals reach together."""
+    """Range of a share over two detectors."""
 
     values: tuple[float, ...] = ()
     low: float = 0.0
@@ -80,7 +81,7 @@ class ShareRange(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorRow(Record):
-    """What a detector that is a model makes of the reasons, beside the offline one.
+    """Result of the detector that is a model, beside the offline detector.
 
     `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
     detector says and then by what the model says; `agreement` is the share of them with the same answer.
@@ -99,7 +100,7 @@ class DetectorRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloorRow(Record):
-    """The noise that the contrasts of a judge on a dataset stand beside: repeats of one question, and the placebo."""
+    """Noise to compare contrasts with."""
 
     repeat_flip_rate: Estimate | None = None
     placebo_vsr: Estimate | None = None
@@ -107,7 +108,7 @@ class FloorRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastRow(JudgeRow):
-    """What came of a contrast of one judge on one dataset; by default it could not be measured."""
+    """Result of a contrast of one judge on one dataset."""
 
     place: ClassVar[str] = "contrasts"
     family: str = ""
@@ -213,7 +214,7 @@ AFTER_OF_LOST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRow(ReportRow):
-    """What a judge did on the clear pairs of a dataset, and what that says of it.
+    """Control of a judge: its answers on the clear pairs of a dataset.
 
     `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
     judge of one response, which has `tpr`, `tnr` and `youden`. `cause` is what is wrong with a judge that was not shown
@@ -245,7 +246,7 @@ class ControlRow(ReportRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FourCellRow(JudgeRow):
-    """What came of a cue contrast asked in both orders."""
+    """Result of a cue contrast that was asked in both orders."""
 
     place: ClassVar[str] = "four_cells"
     contrast: str = ""
@@ -263,7 +264,7 @@ class FourCellRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLookRow(JudgeRow):
-    """At how many pairs a contrast was decided, and how many calls that took of those that all pairs would have."""
+    """Number of pairs and calls with which a contrast was decided, if looks are planned."""
 
     place: ClassVar[str] = "looks"
     contrast: str = ""
@@ -278,7 +279,7 @@ class GateLookRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotCountedRow(JudgeRow):
-    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
+    """Result of a check that does not count, because the judge did not pass its control.
 
     `command` records the control, where that is all that is missing.
     """
@@ -300,7 +301,7 @@ class NotCountedRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueSentences(Record):
-    """The sentences that a contrast exchanges, as they stand in the prompt about response 1."""
+    """Cue sentences of a contrast, as the prompt says them of response 1."""
 
     x: str = ""
     y: str = ""
@@ -308,9 +309,9 @@ class CueSentences(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlansRow(JudgeRow):
-    """What came of a judge's plans on a dataset: how many are carried out as made, or are a fallback, and why.
+    """Plans of a judge on a dataset.
 
-    By default they could not be made or replayed.
+    They are carried out as made, or are a fallback. By default they could not be made or replayed.
     """
 
     place: ClassVar[str] = "plans"
@@ -336,7 +337,7 @@ class WordingFlips(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResultRow(Record):
-    """What an item found, in a sentence."""
+    """Result of one item."""
 
     judge: str = ""
     baseline: str | None = None
@@ -386,7 +387,7 @@ class LabelPairShifts(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRow(JudgeRow):
-    """The estimated order of the provenance labels for a judge on a dataset."""
+    """Estimated order of the provenance labels for a judge on a dataset."""
 
     n: int = 0
     order: tuple[str, ...] = ()
@@ -407,7 +408,7 @@ class PairShifts(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelRow(Record):
-    """How many answers of a judge a model and fingerprint gave."""
+    """Number of answers by served model and fingerprint."""
 
     judge: str = ""
     model: str | None = None
@@ -422,7 +423,7 @@ ScoresAtWorst = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingRow(JudgeRow):
-    """What a wording does to a judge's answers on a dataset, or the mean over "all", whose status is the item's.
+    """Effect of other wordings on the answers of a judge.
 
     Rates are None where no pair counts. `invalid` counts answers. `excess` is by pair how much more often its answer
     flips with another wording than from one run to the next; `least` and `most` are the same of all pairs, in their
@@ -459,7 +460,7 @@ class WordingRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """What a verdict costs on average, with the judge and with its baseline, over the same n pairs.
+    """Mean cost of a verdict, for the judge and its baseline on the same pairs.
 
     `difference` is judge - baseline; None where fewer than two pairs tell.
     """
@@ -472,7 +473,7 @@ class Expense:
 
 @dataclass(frozen=True, slots=True)
 class PositionPreference:
-    """What a judge's choice owes to the order: how often it is consistent, and how far it prefers the first.
+    """How far the order of the responses decides a judge's choice.
 
     `first` is P(chose what stood first) - 1/2 over both orders, in which content cancels; `by_gold` the same
     where the gold response is 1 and where it is 2.

@@ -22,7 +22,7 @@ R = TypeVar("R", bound="ReportRow")
 
 @dataclass(frozen=True, slots=True)
 class DecisionPart(Record):
-    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
+    """One of the things that decide a status.
 
     `part` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
     "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
@@ -63,7 +63,7 @@ def deciding_parts(parts: Iterable[DecisionPart], status: Status) -> tuple[Decis
 
 @dataclass(frozen=True, slots=True)
 class AppliedWaiver:
-    """Who answers for a finding that does not pass, why, and until which day."""
+    """Waiver of a result that does not pass."""
 
     owner: str
     reason: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from .contrasts import Condition
 from .pairs import Pair
@@ -96,4 +96,4 @@ Arms = Sequence[Arm]
 Plans = Mapping[str, PlanWithUsage]  # by pair id
 
 
-Replies = list[tuple[JudgeReply, ...]]  # of every arm, in the order of the pairs
+Asked = Mapping[Arm, Mapping[str, Any]]  # the replies of a model in each arm, by pair id

@@ -25,7 +25,7 @@ class CorrectPairs(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest(Record):
-    """Two judges on the same pairs: the difference a - b, with McNemar's exact p, by itself and by Holm's method."""
+    """Comparison of two judges on the same pairs."""
 
     a: str = ""
     b: str = ""
@@ -36,7 +36,7 @@ class PairedTest(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySideRow(Record):
-    """The accuracy of each judge in a category, "all" or "macro", on the pairs that all were asked about."""
+    """Accuracy of all judges on the same pairs, by category."""
 
     dataset: str = ""
     category: str = ""

@@ -22,7 +22,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRow(CandidateRow):
-    """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy.
+    """Comparison of a candidate with its baseline in one quantity.
 
     The first row of a contrast says what its arms are, as that of a gate does.
     """
@@ -49,7 +49,7 @@ class SwapRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsPerVerdict(Record):
-    """How many calls a verdict waits for, one after the other."""
+    """Number of calls in a row that a verdict waits for."""
 
     judge: int = 0
     baseline: int = 0
@@ -57,7 +57,7 @@ class CallsPerVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpenseRow(CandidateRow):
-    """What a verdict costs a candidate and its baseline; None where a provider or price table does not say."""
+    """Cost of a verdict, for a candidate and its baseline; None where a provider or price table does not say."""
 
     place: ClassVar[str] = "expenses"
     contrast: str | None = None
@@ -70,7 +70,7 @@ class ExpenseRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDifferenceRow(CandidateRow):
-    """A pair on which two judges differ, in one condition, with both reasons."""
+    """A pair on which two judges differ in one condition."""
 
     place: ClassVar[str] = "differences"
     pair: str = ""
@@ -147,7 +147,9 @@ class SwapStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRow(Record):
-    """One quantity of candidate and baseline that has to be no worse by its margin: of a family, a cell, a dataset.
+    """A component of the decision on a swap.
+
+    It is a quantity of a family, a cell or a dataset of which a candidate may be worse than its baseline by a margin.
 
     `name` is the family, "contrast on dataset", the dataset, or empty for all pairs together. The estimate is candidate
     - baseline: above 0 is better for accuracy, TPR and TNR and worse for the others; of the pass rate either sign is as
@@ -192,7 +194,7 @@ class ComponentRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow(Record):
-    """The decision on a candidate, its reasons, and every component, primaries first; on all, where it names none.
+    """Decision on a candidate, or worst decision on all candidates.
 
     `guard_margin` is the largest by which a single contrast on one dataset may be worse in spite of an APPROVE; None
     without contrasts. `needed_pairs` are the pairs per dataset with which equal judges would mostly be approved; None

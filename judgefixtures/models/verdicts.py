@@ -1,7 +1,7 @@
 """Outcomes of an answer, each valid or invalid with a kind: a choice, a grade or a score."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .probabilities import Probability
 
@@ -31,8 +31,18 @@ InvalidKind: TypeAlias = Literal[
 SELECTED: dict[float | None, Choice] = {1: 1, 2: 2, 0: 2}  # a pass stands for response 1, a fail for response 2
 
 
+class OldKeywords(type):
+    """Take the value of an outcome by the names that it had as a verdict or a grade, too."""
+
+    def __call__(cls, *args: Any, **values: Any) -> Any:
+        """Return an outcome."""
+        for name in values.keys() & {"selected_response", "passed"}:
+            values["value"] = values.pop(name)
+        return super().__call__(*args, **values)
+
+
 @dataclass(frozen=True, slots=True)
-class NamedOutcome:
+class NamedOutcome(metaclass=OldKeywords):
     """One named result of an answer: a value with its reason, a tie that counts, or the kind of its failure.
 
     Exactly one of the three. The `name` says what the `value` is: "winner" (1 or 2), "passed" (True or False), "score"

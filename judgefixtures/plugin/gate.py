@@ -114,7 +114,7 @@ class Gate:
         )
         check = self._setup.run.registry.fitted(check, judge.table, given)
         try:
-            finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
+            finding = self._setup.run.check_runner.check(check, case, self._outcome.ledger, beside, self._subject)
         except WaitingError as error:
             self._outcome.waiting = True
             raise pytest.skip.Exception(make_printable(str(error))) from None

@@ -64,6 +64,7 @@ class SessionSetup:
         )
         folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
         self._interruption: SignalCancelToken | None = None
+        self._checked = False
         self.run: Run = Run(self.config, folder, options, progress=ProgressBar(config), stop=self._stop)
         if self.baseline_name is not None:
             self.config.judge_table(self.baseline_name)
@@ -136,6 +137,8 @@ class SessionSetup:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         from judgefixtures.run.run import REPEAT
 
+        if self._checked:
+            return
         self._check_asked()
         self._check_swaps()
         for judge in self.judges:
@@ -159,6 +162,7 @@ class SessionSetup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{accepted_values(waiver.contrast, known)}."
                 )
+        self._checked = True
 
     def _check_askable(self, judge: str) -> None:
         """Raise JudgeFixturesError where a recording may not send a judge's key, or has no SDK to ask it through."""

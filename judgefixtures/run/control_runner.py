@@ -12,6 +12,7 @@ from judgefixtures.checks.grader_control import control_trial
 from judgefixtures.config import ControlTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair, sample_order
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics.estimate import Status
@@ -39,14 +40,34 @@ class ControlRunner:
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
-        table = self._context.config.control
+        table, mode = self._context.config.control, judge.kind
         if table is None:
             return ControlRow(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
         dataset = self.dataset(judge, asking.dataset, table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
-        if key not in self._controls:
-            self._controls[key] = self._made(judge, dataset, table, asking)
-        return self._controls[key]
+        if key in self._controls:
+            return self._controls[key]
+        answered: list[Judgment] = []
+        try:
+            trial, pairs = self._trial(judge, dataset)
+            if need := trial.need(judge.name, dataset, pairs, table):
+                raise JudgeFixturesError(f"{need}: {need.remedy}.")
+            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
+            answers = self._answer_service.answers(judge, pairs, trial.arms, about)
+        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
+            if isinstance(error, FATAL):
+                raise
+            missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
+            control = ControlRow(judge=judge.name, dataset=dataset, message=safe_message(str(error)), command=missed)
+            trial = control_trial(mode, ())
+        else:
+            self._archive.keep_control(judge.name, dataset, judge.template.shows_all(pairs), asking.ledger)
+            self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
+            control = trial.decide(judge.name, dataset, answers.arms, table)
+            answered = [judgment for arm in answers.arms for judgment in arm]
+        control = control if mode.is_asked else control_from_log(control, table, trial, answered)
+        self._controls[key] = control
+        return control
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
         """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
@@ -95,22 +116,3 @@ class ControlRunner:
             return None
         trial, pairs = self.trial(judge, dataset)
         return trial.need(judge, dataset, pairs, table)
-
-    def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: RequestContext) -> ControlRow:
-        try:
-            trial, pairs = self._trial(judge, dataset)
-            if need := trial.need(judge.name, dataset, pairs, table):
-                raise JudgeFixturesError(f"{need}: {need.remedy}.")
-            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
-            answers = self._answer_service.answers(judge, pairs, trial.arms, about)
-        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
-            if isinstance(error, FATAL):
-                raise
-            missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
-            lost = ControlRow(judge=judge.name, dataset=dataset, message=safe_message(str(error)), command=missed)
-            return lost if judge.kind.is_asked else control_from_log(lost, table, control_trial(judge.kind, ()))
-        self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
-        self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
-        control = trial.decide(judge.name, dataset, answers.arms, table)
-        answered = [judgment for arm in answers.arms for judgment in arm]
-        return control if judge.kind.is_asked else control_from_log(control, table, trial, answered)

@@ -22,12 +22,12 @@ from judgefixtures.models.replies import Arm, PlanWithUsage
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, is_of_pair_responses, vocabulary_for
 from judgefixtures.prompts.plans import PLAN
-from judgefixtures.statistics import pluralize
 from judgefixtures.statistics.power import PlannedContrast, align_table, describe_run_chances, power_table
 from judgefixtures.util.texts import join_names
 
 from .closest_pairs import PairScope
 from .compatibility import misplaced_cue_reason
+from .messages import MESSAGES
 from .preflight_looks import advise_looks, look_savings
 from .preflight_swap import NOTHING, asked_by, swap_preflight_lines
 from .run import Run
@@ -132,16 +132,9 @@ def _conservative(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
         words, n = vocabulary_for(pairs), count_independent(pairs)
         if _design(run, each) is None:
             continue
-        if each.check.select_pairs(every) != every:
-            of = f"{len(pairs)} of {words.counted(len(every))}: those labelled fail"
-            yield f"{each.dataset}: n of {each.check.family} is {of}"
-        elif is_of_pair_responses(pairs):
-            yield f"{each.dataset}: n is of pairs, asked about as {len(pairs)} examples (two for each pair)"
-        elif n < len(pairs):
-            yield (
-                f"{each.dataset}: n is the {pluralize(n, 'cluster')} of {len(pairs)} related {words.many}, each of "
-                f"them one {words.one} here and in any advice: cautious where the {words.many} of a cluster differ"
-            )
+        selected_of = len(every) if each.check.select_pairs(every) != every else None
+        of_pairs, family = is_of_pair_responses(pairs), each.check.family
+        yield from MESSAGES.lines("counted_units", each.dataset, family, len(pairs), n, words, selected_of, of_pairs)
 
 
 def _swaps(run: Run, subjects: Sequence[CheckId], costs: Costs) -> list[str]:
@@ -340,11 +333,7 @@ def _shared(run: Run, recordings: _Recordings) -> Iterator[str]:
     for judge, starts_of_judge in starts.items():
         shares = sorted({round(100 * start.share) for start in starts_of_judge})
         longest = max(start.tokens for start in starts_of_judge)
-        spread = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]} to {shares[-1]}%, by dataset,"
-        means = "the provider may bill it at the cached price"
-        if longest < CACHED_FROM:
-            means = f"too little for a cached price, which begins at {CACHED_FROM} tokens"
-        yield f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}"
+        yield MESSAGES.shared(judge, shares, longest, CACHED_FROM)
 
 
 @dataclass(slots=True)

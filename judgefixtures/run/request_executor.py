@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.vcr_adapter import record_http
 from judgefixtures.client.costs import Budget, CostMeter
 from judgefixtures.client.model_client import ModelClient, RequestSet
 from judgefixtures.client.requests import RequestExecution, look_up_recorded, run_requests
 from judgefixtures.judges.judge import Judge
+from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import R
 
 from .batch_session import BatchSession
@@ -53,25 +53,34 @@ class RequestExecutor:
         for client in self._asked.values():
             await client.close()
 
-    def collect(self, judge: Judge, task: RequestSet[R], asking: RequestContext) -> list[tuple[R, ...]]:
-        """Return what every arm comes to, for the sake of a judge: recorded, or asked for now."""
-        client, library = task.client, self._context.library
-        frozen = asking.whole or task.pairs if task.frozen is None else task.frozen
-        if task.among is None:  # they are kept with what this judge's template shows of them
-            frozen = [judge.shows(pair) for pair in frozen]
+    def execute(self, judge: Judge, requests: RequestSet[R], asking: RequestContext) -> list[tuple[R, ...]]:
+        """Return the replies in every arm, in the order of the pairs: recorded, or asked for now."""
+        client, context, offline = requests.client, self._context, self._context.is_offline
+        kept = asking.whole or requests.pairs if requests.frozen is None else requests.frozen
+        if requests.among is None:  # they are kept with what this judge's template shows of them
+            kept = judge.template.shows_all(kept)
         self._prepare(judge, client)
-        self._batch_session.opened()
+        manager, stop = self._batch_session.opened(), None if offline or self._stop is None else self._stop()
+        router, urgency = None if offline else manager, None if stop is None else lambda: stop.level
         meter, retries = CostMeter(client.table, self._budget), client.retries
         with (
-            note_unfinished_files(self._context) as opened,
-            library.open(
-                client, asking.dataset, task.conditions, frozen, asking.command, task.among, asking.plan
+            note_unfinished_files(context) as opened,
+            context.library.open(
+                client, asking.dataset, requests.conditions, kept, asking.command, requests.among, asking.plan
             ) as cassettes,
         ):
             opened += cassettes.values()
-            round_of_requests = AskedRequests(self._context, judge, task, asking, list(cassettes.values()))
+            round_of_requests = AskedRequests(context, judge, requests, asking, list(cassettes.values()))
             try:
-                replies = self._ask(judge, task, cassettes, meter, asking.live)
+                with (
+                    (no_progress if offline else self._progress)(meter, requests.total) as answered,
+                    record_http(only_sdks=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
+                    contextlib.nullcontext() if stop is None else stop.handled(),
+                ):
+                    execution = RequestExecution(
+                        requests, cassettes, self._concurrency, meter, answered, urgency, router, asking.live
+                    )
+                    replies = self.runner.run(run_requests(execution))
                 round_of_requests.note_answers(replies)
                 round_of_requests.warn_of_second_look()
                 return replies
@@ -91,27 +100,6 @@ class RequestExecutor:
         if options.shared is not None:
             client.rate_limiter.share(options.shared, client.paced_as, self._concurrency)
 
-    def _ask(
-        self,
-        judge: Judge,
-        task: RequestSet[R],
-        cassettes: Mapping[str, Cassette],
-        meter: CostMeter,
-        live: MutableMapping[tuple[str, ...], Any] | None,
-    ) -> list[tuple[R, ...]]:
-        offline = self._context.is_offline
-        stop = None if offline or self._stop is None else self._stop()
-        urgency = None if stop is None else lambda: stop.level
-        shown_as = no_progress if offline else self._progress
-        with (
-            shown_as(meter, task.total) as answered,
-            record_http(only_sdks=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
-            contextlib.nullcontext() if stop is None else stop.handled(),
-        ):
-            router = None if offline else self._batch_session.manager
-            execution = RequestExecution(task, cassettes, self._concurrency, meter, answered, urgency, router, live)
-            return self.runner.run(run_requests(execution))
-
     def _write_down(self, round_of_requests: AskedRequests, meter: CostMeter) -> None:
         """Write down what asking came to, also where it ended early."""
         judge, task, ledger = round_of_requests.judge, round_of_requests.task, round_of_requests.asking.ledger
@@ -130,15 +118,17 @@ class RequestExecutor:
                 self._context.note(coming)
         round_of_requests.note_progress(by_batch=self._batch_session.manager is not None)
 
-    def look_up(self, judge: Judge, task: RequestSet[R], dataset: str) -> Mapping[str, R]:
-        """Return what is recorded of a task's one arm, by pair id; nothing is asked."""
-        ((condition, _),) = task.arms
-        library = replace(self._context.library, mode="none")
-        self._asked[id(task.client)] = task.client  # what the look-up opens is closed with the run
-        with (
-            contextlib.suppress(CassetteError),  # the item says what is wrong with the file
-            library.open(task.client, dataset, [condition.name], ()) as cassettes,
-            record_http(only_sdks=not judge.is_opaque, offline=True),
-        ):
-            return self.runner.run(look_up_recorded(task, cassettes[condition.name]))
-        return {}
+    def look_up(self, judge: Judge, requests: RequestSet[R], dataset: str) -> list[tuple[R | None, ...]]:
+        """Return what is recorded in every arm, in the order of the pairs, None where nothing is; nobody is asked."""
+        library, replies = replace(self._context.library, mode="none"), []
+        self._asked[id(requests.client)] = requests.client  # what the look-up opens is closed with the run
+        for arm in requests.arms:
+            known: dict[Pair, R] = {}
+            with (
+                contextlib.suppress(CassetteError),  # the item says what is wrong with the file
+                library.open(requests.client, dataset, [arm[0].name], ()) as cassettes,
+                record_http(only_sdks=not judge.is_opaque, offline=True),
+            ):
+                known = self.runner.run(look_up_recorded(requests, arm, cassettes[arm[0].name]))
+            replies.append(tuple(known.get(pair) for pair in requests.pairs))
+        return replies

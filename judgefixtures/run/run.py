@@ -1,6 +1,6 @@
 """Run: ask judges about pairs through their recordings and check them, without pytest.
 
-The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/python.md).
+The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/how-to/notebook.md).
 """
 
 import re
@@ -69,27 +69,22 @@ class Run:
         progress: Progress = context.no_progress,
         stop: Callable[[], CancelToken] | None = None,
     ) -> None:
-        for table in config.judges.values():
-            register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
+        register_credentials(*config.judges.values())  # selected or not: nothing is to show the key of one
         context = self.context = RunContext.of(config, cassettes, options or RunOptions())
-        self.config, self.options, self.library, self.notes = (
-            context.config,
-            context.options,
-            context.library,
-            context.notes,
-        )
+        self.config, self.options = context.config, context.options
+        self.library, self.notes = context.library, context.notes
         pairs, baseline = self.options.pairs or config.pairs, self.options.baseline
         self.samples = Samples(config, context.library, pairs, context.note, baseline)
         self.imports = Imports(cassettes)
         self.registry = RunRegistry(context, self.samples, self.imports)
         self.batch_session = BatchSession(context)
-        self._collector = RequestExecutor(context, self.batch_session, progress, stop)
-        self.answer_service = AnswerService(context, self._collector, self.imports)
+        self._executor = RequestExecutor(context, self.batch_session, progress, stop)
+        self.answer_service = AnswerService(context, self._executor, self.imports)
         closest = ClosestPairSelector(config, context.library, self.samples, context.note)
         self.pair_selector = PairSelector(context, self.registry, closest, self.answer_service)
         archive, looks = JudgmentArchive(wanted=self.options.keep_judgments), SwapLookProgress()
         self.control_runner = ControlRunner(context, self.registry, self.answer_service, archive)
-        reading = AnswerService(context.as_replay, self._collector.reader(), self.imports)
+        reading = AnswerService(context.as_replay, self._executor.reader(), self.imports)
         self.check_runner = CheckRunner(
             context,
             self.registry,
@@ -131,8 +126,8 @@ class Run:
         """
         if finished:
             self.library.finish()
-        self.batch_session.close(self._collector.runner)
-        self._collector.close()
+        self.batch_session.close(self._executor.runner)
+        self._executor.close()
 
     # --- what there is ----------------------------------------------------------------------------------------
 
@@ -251,4 +246,4 @@ class Run:
 
     def send_batches(self) -> list[str]:
         """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
-        return self.batch_session.send(self._collector.runner)
+        return self.batch_session.send(self._executor.runner)

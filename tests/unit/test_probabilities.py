@@ -538,10 +538,7 @@ REASON = "The second response is clearer since it gives a date and the other one
 
 
 def test_a_thinned_answer_is_small() -> None:
-    """A reason of a hundred tokens, with twenty alternatives each, is recorded in a twentieth of its size.
-
-    docs/cassettes.md gives both sizes.
-    """
+    """A reason of a hundred tokens, with twenty alternatives each, is recorded in a twentieth of its size."""
     words = itertools.islice(itertools.cycle(REASON.split()), 100)
     text = json.dumps({"selected_response": 1, "reason": " ".join(words)})
     tokens = [Planted(part.encode()) for part in re.findall(r" ?\w+|\W", text)]
