@@ -12,13 +12,14 @@ from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
 from judgefixtures.metrics.side_by_side import compare_side_by_side
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, SideBySideRow
+from judgefixtures.models.check_rows import AccuracyRow, MacroRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
-from judgefixtures.statistics.clusters import ClusterTotals, can_decide, describe_clusters
+from judgefixtures.models.side_by_side_rows import CorrectPairs, SideBySideRow
+from judgefixtures.statistics.clusters import can_decide, describe_clusters
 from judgefixtures.statistics.elementary import check_alpha
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed
 from judgefixtures.statistics.gates import inconclusive_advice, settled
@@ -82,7 +83,7 @@ class AccuracyCheck(SingleJudgeCheck):
         return self.decided(
             case,
             decision,
-            *(accuracy_row(judge, dataset, each) for each in measured),
+            *(each.changed(judge=judge, dataset=dataset) for each in measured),
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             evidence={CorrectPairs.place: (correct_pairs(judge, dataset, own),)},
             estimate=measured[0].accuracy,
@@ -108,27 +109,9 @@ def correct_pairs(judge: str, dataset: str, own: Sequence[Judgment], *, baseline
     return CorrectPairs(judge=judge, dataset=dataset, right=right, baseline=baseline)
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracyMeasurement:
-    """How often a judge is right where gold is known; an invalid answer is wrong and counts, a tie is half right.
-
-    `both_orders` counts pairs that are right in both orders; None where only one was asked. `by_cluster` is
-    what is right, and what is invalid, by cluster where pairs are related.
-    """
-
-    category: str
-    n: int
-    correct: float
-    invalid: int
-    accuracy: Estimate
-    both_orders: Estimate | None
-    by_cluster: tuple[ClusterTotals | None, ClusterTotals | None] = (None, None)
-    ties: int = 0
-
-
 def accuracy(
     own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
-) -> tuple[AccuracyMeasurement, ...]:
+) -> tuple[AccuracyRow, ...]:
     """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval, or over clusters.
 
     `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
@@ -143,24 +126,26 @@ def accuracy(
     for category in ("all", *categories) if right else ():
         members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
         n, (correct, _) = len(members), moves_each_way(r for _, r in members)
-        both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
+        both = [(j, is_right(j) and also.get(j.pair.id, False)) for j, _ in members]
+        both_right = proportion(sum(r for _, r in both), n, confidence, totals=of(both)) if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
         rows.append(
-            AccuracyMeasurement(
-                category,
-                n,
-                correct,
-                sum(is_invalid for _, is_invalid in invalid),
-                proportion(correct, n, confidence, totals=of(members)),
-                None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
-                (of(members), of(invalid)),
-                sum(j.verdict.tie for j, _ in members),
+            AccuracyRow(
+                category=category,
+                n=n,
+                clusters=cluster_count(of(members)),
+                correct=correct,
+                ties=sum(j.verdict.tie for j, _ in members),
+                invalid=sum(is_invalid for _, is_invalid in invalid),
+                accuracy=proportion(correct, n, confidence, totals=of(members)),
+                accuracy_both_orders=both_right,
+                by_cluster=(of(members), of(invalid)),
             )
         )
     return tuple(rows)
 
 
-def decide_accuracy(measured: AccuracyMeasurement, gate: GateTable) -> GateDecision:
+def decide_accuracy(measured: AccuracyRow, gate: GateTable) -> GateDecision:
     """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
 
     PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
@@ -195,14 +180,6 @@ def min_pairs_for_accuracy(least: float, alpha: float = 0.05) -> int:
     """
     check_alpha(alpha, least=least)
     return smallest_passing_n(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
-
-
-def accuracy_row(judge: str, dataset: str, measured: AccuracyMeasurement) -> AccuracyRow:
-    """Return the row of a judge's accuracy in a category, or in "all"."""
-    clusters, both = cluster_count(measured.by_cluster[0]), measured.both_orders
-    return AccuracyRow.from_sources(
-        measured, judge=judge, dataset=dataset, clusters=clusters, accuracy_both_orders=both
-    )
 
 
 # --- the report's sections ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judgefixtures.metrics.contrast_metrics import close_pairs, movable_share
+from judgefixtures.metrics.movable_pairs import close_pairs, movable_share
 from judgefixtures.models.check_rows import ContrastRow, NeutralChoices
 from judgefixtures.models.contrasts import arm_name
 from judgefixtures.models.vocabulary import Vocabulary

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.metrics.contrast_metrics import contradicting_words
+from judgefixtures.metrics.reasons import contradicting_words
 from judgefixtures.models.check_rows import ContrastRow, QuoteRow
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary

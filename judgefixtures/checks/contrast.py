@@ -114,8 +114,7 @@ class ContrastCheck(ContrastCheckBase):
         if self.family == order_flips.FAMILY:
             flips = order_flips.decide_flips(measured, gate, case.config)
             decision = order_flips.combine_with_flips(flips, decision)
-            columns |= order_flips.flip_columns(flips)
-            columns["position"] = metrics.position_preference(x, y, gate.confidence)
+            columns |= {"position_flips": flips, "position": metrics.position_preference(x, y, gate.confidence)}
         finding = evaluate_shift(self, case, answers[0], measured, decision, more, **columns)
         if self.family != "provenance":
             return finding

@@ -96,7 +96,7 @@ def _confirmed(part: DecisionPart, measured: ContrastMeasurement, gate: GateTabl
         return part
     why = f"not confirmed: the detector's recall is unknown for this {measured.unmeasured}"
     reason = f'{part.reason}, {why}: INCONCLUSIVE; car_unmeasured = "fail" takes it as it is'
-    return replace(part, status=Status.INCONCLUSIVE, reason=reason, plain=f"{part.plain}, {why}")
+    return replace(part, status=Status.INCONCLUSIVE, reason=reason, text=f"{part.text}, {why}")
 
 
 def _moves_text(vsr: Estimate, measured: ContrastMeasurement) -> DecisionPart:
@@ -149,7 +149,7 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
     if measured.unread:
         decided = GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts
-        return replace(decided, parts=(replace(part, plain=text + what),))
+        return replace(decided, parts=(replace(part, text=text + what),))
     mend = f"; {MEND}" if excess else ""
     return GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: ERROR{mend}{ties}", part="invalid")
 

@@ -6,7 +6,7 @@ from typing import Any
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement
 from judgefixtures.models.check_rows import ContrastRow, SelectionRate
 from judgefixtures.models.contrasts import Contrast
-from judgefixtures.models.findings import DecisionPart, cluster_count, part_rows
+from judgefixtures.models.findings import DecisionPart, cluster_count
 from judgefixtures.statistics.estimate import Status
 
 from . import plain_language as plain
@@ -28,7 +28,6 @@ def contrast_row(
         _unmeasured_row(judge, dataset, contrast),
         clusters=cluster_count(measured.related.shift),
         first_selection_rate=rate,
-        decided_by=part_rows(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),
@@ -43,7 +42,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         tolerance=tolerance,
         message=message,
         text=f"{plain.describe_change(contrast)} could not be measured of {judge} on {dataset}",
-        decided_by=part_rows([DecisionPart("unmeasured", Status.ERROR, message)]),
+        decided_by=(DecisionPart("unmeasured", Status.ERROR, message),),
     )
 
 
@@ -63,7 +62,7 @@ def arm_columns(contrast: Contrast) -> dict[str, Any]:
 def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasurement, decision: GateDecision) -> str:
     """Return what came of a contrast, in a sentence without terms."""
     who, decided = f"{judge} on {dataset}", decision.decided_by
-    scores = next((part.text for part in decision.parts if part.name == "score"), "")
+    scores = next((part.text for part in decision.parts if part.part == "score"), "")
     if decision.vsr_status is not Status.NOT_APPLICABLE:
         scores = ""
     if contrast.is_alone and scores:  # nothing passes
@@ -71,8 +70,8 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasur
     if measured.vsr is None:
         scores = ""
     if scores:  # it is said first in any case
-        decided = tuple(part for part in decided if part.name != "score")
-    failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
+        decided = tuple(part for part in decided if part.part != "score")
+    failed = (part for part in decision.parts if part.part == "car" and part.status is Status.FAIL)
     required = next((part.allowed[0] for part in failed if part.allowed), None)
     text = MESSAGES.contrast(who, contrast, measured, decision, scores, required)
     return plain.with_deciding_part(text, decided, whole=len(decided) < len(decision.decided_by))

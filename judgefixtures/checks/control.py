@@ -247,7 +247,7 @@ def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Ju
 
 def describe_orders(answers: Sequence[Judgment]) -> str:
     """Return in how many orders a judge saw the pairs, as messages say it; empty of one that scores: it sees none."""
-    return "" if any(judgment.reply.scores is not None for judgment in answers) else IN_BOTH_ORDERS
+    return "" if any(judgment.verdict.scores is not None for judgment in answers) else IN_BOTH_ORDERS
 
 
 def constant_answer(answers: Sequence[Judgment]) -> str:
@@ -275,7 +275,7 @@ def _habit_of_valid(valid: Sequence[Judgment]) -> str:
         counts |= {name: sum(each.selected_response == number for each in verdicts) for number, name in PLACES.items()}
     counts["wrong"] = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     habit = next((name for name, count in counts.items() if count >= TELLING * len(valid)), "")
-    scores = {score for judgment in valid for score in judgment.reply.scores or ()}
+    scores = {score for judgment in valid for score in judgment.verdict.scores or ()}
     return MESSAGES.habit(habit, counts[habit], len(valid), orders, scores) if habit else ""
 
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from judgefixtures.config import SwapTable
-from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.swap_rows import DecisionRow, SwapStatus
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels, levels_at_looks
 from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
-from judgefixtures.swap.components import SwapDecision
 from judgefixtures.swap.decision import decide_swap_at_levels
 
 from .messages import MESSAGES
@@ -30,7 +29,7 @@ def decide_looks(
     clusters: Clusters = None,
     lost: Mapping[tuple[str, str], Container[str]] = MappingProxyType({}),
     intervals: bool = True,
-) -> SwapDecision:
+) -> DecisionRow:
     """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
 
     Arguments and errors as of `decide_swap`, but pairs have to stand in the order in which they are recorded: a look
@@ -50,7 +49,7 @@ def decide_looks(
     pairs = pairs_per_dataset(cells, accuracies)
     many = (OF_EXAMPLES if any(each.labels is not None for each in accuracies) else OF_PAIRS).many
 
-    def decide_first(levels: LookLevels, look: int) -> SwapDecision:
+    def decide_first(levels: LookLevels, look: int) -> DecisionRow:
         firsts = [without(each.first(look), lost.get((each.dataset, each.contrast), ())) for each in cells]
         known = [without(each.first(look), lost.get((each.dataset, ""), ())) for each in accuracies]
         return decide_swap_at_levels(levels, firsts, known, swap, missing, baseline_flips, clusters, intervals)
@@ -60,7 +59,7 @@ def decide_looks(
         return _saying(decision, redesigned_note(pairs, swap.looks, many))
     if pairs < swap.looks[0]:
         waits = f"{pairs} {many} per dataset, the first look is at {swap.looks[0]}"
-        return SwapDecision(SwapStatus.INCONCLUSIVE, (waits,))
+        return DecisionRow(reasons=(waits,))
     for levels, look in zip(levels_at_looks(swap.looks, alpha), swap.looks, strict=True):
         if look > pairs:
             break
@@ -87,5 +86,5 @@ def redesigned_note(pairs: int, looks: Sequence[int], many: str = OF_PAIRS.many)
     return MESSAGES.swap_beyond_last_look(pairs, many, looks[-1])
 
 
-def _saying(decision: SwapDecision, remark: str) -> SwapDecision:
+def _saying(decision: DecisionRow, remark: str) -> DecisionRow:
     return replace(decision, reasons=(*decision.reasons, remark)) if remark else decision

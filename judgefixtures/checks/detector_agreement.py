@@ -8,6 +8,7 @@ from typing import Any
 from judgefixtures.config import GateTable
 from judgefixtures.metrics import contrast_metrics as metrics
 from judgefixtures.metrics.llm_detector import ANSWERS, DetectorReadings, has_reason
+from judgefixtures.metrics.reasons import is_unreadable_reason, read_acknowledgment
 from judgefixtures.models.check_rows import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.models.contrasts import Outcome
 from judgefixtures.models.judgments import Judgment
@@ -43,7 +44,7 @@ def measure_with_offline_detector(
     What is not in English is read by the detector that is a model, `read`, where there is one; what that cannot tell
     either admits nothing. At worst is None where every reason of the pairs that moved is read, and where none was cued.
     """
-    strange = {id(each) for each in (*x, *y) if metrics.is_unreadable_reason(each)}
+    strange = {id(each) for each in (*x, *y) if is_unreadable_reason(each)}
     if not strange or x[0].condition.cue_1 is None:
         return metrics.measure_contrast(x, y, gate.confidence, outcome), None
     model = None if read is None or read.lack(gate.max_invalid) else read
@@ -51,7 +52,7 @@ def measure_with_offline_detector(
 
     def read_reason(judgment: Judgment) -> Acknowledgment:
         if id(judgment) not in strange:
-            return metrics.read_acknowledgment(judgment)
+            return read_acknowledgment(judgment)
         return "absent" if model is None else model(judgment)
 
     # The detector's errors were measured on reasons in English: with others there is nothing to correct CAR by.
@@ -130,10 +131,8 @@ def detector_row(
     if detections is None or model is None:
         return None
     lacks = detections.lack(max_invalid)
-    readable = [each for arm in arms for each in arm if has_reason(each) and not metrics.is_unreadable_reason(each)]
-    known = [
-        (each, metrics.read_acknowledgment(each), reading) for each in readable if (reading := detections.of(each))
-    ]
+    readable = [each for arm in arms for each in arm if has_reason(each) and not is_unreadable_reason(each)]
+    known = [(each, read_acknowledgment(each), reading) for each in readable if (reading := detections.of(each))]
     counts = Counter((ours, theirs) for _, ours, theirs in known)
     same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
     return DetectorRow.from_sources(

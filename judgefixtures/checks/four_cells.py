@@ -9,7 +9,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.metrics.contrast_metrics import cluster_scores, constant_side, outcome_share
 from judgefixtures.metrics.validity import describe_too_many_invalid
 from judgefixtures.models.check_rows import FourCellRow
-from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control, part_rows
+from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control
 from judgefixtures.models.judgments import Choice, Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
@@ -54,19 +54,16 @@ class FourCellCheck(ContrastCheckBase):
         decision = self.decision_at_look(case, decide_four_cells(measured, len(case.pairs), gate))
         row = FourCellRow.from_sources(
             decision,
-            decided_by=part_rows(decision.decided_by),
+            measured,
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,
             clusters=cluster_count(measured.shift if measured else None),
-            cue_effect=measured.cue if measured else None,
-            position_effect=measured.position if measured else None,
-            invalid_pairs=measured.invalid_pairs if measured else None,
             look=case.look and case.look.pairs,
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
         diagnosis = (title, *(f"  {reason}" for reason in decision.reasons))
-        return self.decided(case, decision, row, diagnosis=diagnosis, estimate=measured.cue if measured else None)
+        return self.decided(case, decision, row, diagnosis=diagnosis, estimate=row.cue_effect)
 
     def is_open(self, finding: Finding) -> bool:
         """Whether it is undecided."""
@@ -77,13 +74,13 @@ class FourCellCheck(ContrastCheckBase):
 class FourCellMeasurement:
     """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
 
-    `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
-    which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by cluster, and
-    `invalid` the invalid pairs, where pairs are related.
+    `cue_effect` is VSR averaged over the orders; `position_effect` is P(chose what stood first) - 1/2 over all four
+    cells, in which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by
+    cluster, and `invalid` the invalid pairs, where pairs are related.
     """
 
-    cue: Estimate
-    position: Estimate
+    cue_effect: Estimate
+    position_effect: Estimate
     invalid_pairs: int
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
     shift: ClusterTotals | None = None
@@ -139,7 +136,7 @@ def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: Ga
     if measured is None or excess:
         reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
         return GateDecision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
-    cue, tolerance, settles, part = measured.cue, gate.vsr_tolerance, "", "effect"
+    cue, tolerance, settles, part = measured.cue_effect, gate.vsr_tolerance, "", "effect"
     within, beyond = -tolerance < cue.low and cue.high < tolerance, cue.low > tolerance or cue.high < -tolerance
     status = settled(within, beyond, measured.shift)
     if status is Status.INCONCLUSIVE:
@@ -152,7 +149,7 @@ def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: Ga
     text = f"VSR {format_estimate(cue)}{describe_clusters(cue.n, measured.shift)}"
     reasons = (
         f"cue effect over both orders: {text}, tolerance {format_share(tolerance)}: {status}{settles}",
-        f"position effect: first chosen {format_estimate(measured.position)} more often than half",
+        f"position effect: first chosen {format_estimate(measured.position_effect)} more often than half",
     )
     return GateDecision.of(status, tolerance, *reasons, part=part)
 

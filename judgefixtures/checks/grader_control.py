@@ -14,7 +14,8 @@ from judgefixtures.config import ControlTable
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import ControlRow, human_label
+from judgefixtures.models.agreement_rows import human_label
+from judgefixtures.models.check_rows import ControlRow
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import LABELS, Pair, are_examples, count_independent, units_per_pair
@@ -136,7 +137,7 @@ class ScoreControl(GraderControl):
 
 def _above(right: Judgment, wrong: Judgment) -> float:
     """Return 1 where a right answer has the higher score, .5 where both have the same; an invalid one helps nobody."""
-    a, b = right.reply.scores, wrong.reply.scores
+    a, b = right.verdict.scores, wrong.verdict.scores
     return 0.0 if a is None or b is None else 1.0 if a > b else 0.5 if a == b else 0.0
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from judgefixtures.metrics.contrast_metrics import explain_reading, is_unreadable_reason
-from judgefixtures.models.check_rows import human_label
+from judgefixtures.metrics.reasons import explain_reading, is_unreadable_reason
+from judgefixtures.models.agreement_rows import human_label
 from judgefixtures.models.cues import Cue
 from judgefixtures.models.messages import load_messages
 from judgefixtures.models.vocabulary import wording_of

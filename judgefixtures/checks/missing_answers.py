@@ -19,7 +19,7 @@ def with_unreadable_example(finding: Finding, answers: Iterable[Answers]) -> Fin
 
     It is an answer of the kind of which there are the most, with the key of the judge's table that would read it.
     """
-    if not any(part.name == "invalid" and part.status is Status.ERROR for part in finding.decided_by):
+    if not any(part.part == "invalid" and part.status is Status.ERROR for part in finding.decided_by):
         return finding
     example = example_of_invalid([judgment for each in answers for arm in each.arms for judgment in arm])
     if not example or any(example in text for text in (finding.text, *finding.reasons)):

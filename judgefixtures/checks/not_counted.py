@@ -22,17 +22,9 @@ from .sections import DisplayOptions, Section, sorted_rows
 
 def uncounted_row(check: Check, finding: Finding, n: int, command: str) -> NotCountedRow:
     """Return the row of what a check finds in recorded answers about so many pairs."""
-    return NotCountedRow(
-        judge=finding.judge,
-        baseline=finding.baseline or "",
-        dataset=finding.dataset,
-        family=check.family,
-        name=finding.name,
-        n=n,
-        estimate=finding.estimate,
-        text=finding.plain or _measured(finding),
-        command=command,
-    )
+    text = finding.plain or _measured(finding)
+    baseline, family = finding.baseline or "", check.family
+    return NotCountedRow.from_sources(finding, baseline=baseline, family=family, n=n, text=text, command=command)
 
 
 def _measured(finding: Finding) -> str:

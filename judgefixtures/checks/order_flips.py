@@ -9,7 +9,7 @@ from dataclasses import replace
 from judgefixtures.config import Config, GateTable, PositionTable
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement
 from judgefixtures.models.check_rows import ContrastRow
-from judgefixtures.models.findings import DecisionPart, part_rows
+from judgefixtures.models.findings import DecisionPart
 from judgefixtures.models.pairs import Pair
 from judgefixtures.statistics.estimate import Status, format_estimate, format_share, worst_status
 from judgefixtures.statistics.proportion_gate import gate_share, smallest_n_of_share
@@ -86,12 +86,6 @@ def combine_with_flips(part: DecisionPart, decision: GateDecision) -> GateDecisi
         reasons=tuple(filter(None, [*decision.reasons, part.reason])),
         parts=(*decision.parts, part),
     )
-
-
-def flip_columns(part: DecisionPart) -> dict[str, object]:
-    """Return the column of a position row that is about its flips."""
-    (row,) = part_rows([part])
-    return {"position_flips": row}
 
 
 def flips_lines(rows: Sequence[ContrastRow]) -> list[str]:

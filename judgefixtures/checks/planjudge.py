@@ -11,7 +11,7 @@ from judgefixtures.models.findings import Finding, Row
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm
-from judgefixtures.prompts.plans import LEAKS, PlanCounts, count_plans
+from judgefixtures.prompts.plans import LEAKS, count_plans
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share
 from judgefixtures.statistics.proportions import proportion
 
@@ -55,9 +55,8 @@ class PlanCheck(SingleJudgeCheck):
         counted = count_plans(case.pairs, plans)
         decision, share = decide_plans(counted, case.judge.table.asks_for_plans, gate)
         judge, dataset = case.judge.name, case.dataset
-        row = PlansRow.from_sources(
-            decision, counted, judge=judge, dataset=dataset, degenerate_share=share, max_degenerate=decision.tolerance
-        )
+        decided = {"status": decision.status, "message": decision.message, "max_degenerate": decision.tolerance}
+        row = counted.changed(judge=judge, dataset=dataset, degenerate_share=share, **decided)
         diagnosis = diagnose_plans(judge, dataset, case.pairs, plans, decision)
         return self.decided(case, decision, row, diagnosis=diagnosis, estimate=share)
 
@@ -67,7 +66,7 @@ class PlanCheck(SingleJudgeCheck):
         return self.error(case, message, row)
 
 
-def decide_plans(counted: PlanCounts, made: bool, gate: GateTable) -> tuple[GateDecision, Estimate | None]:
+def decide_plans(counted: PlansRow, made: bool, gate: GateTable) -> tuple[GateDecision, Estimate | None]:
     """Return the decision on a judge's plans with the share of degenerate ones, None for hand-made plans.
 
     FAIL for any leak. PASS when the one-sided exact upper bound of the share is below max_degenerate, FAIL when the

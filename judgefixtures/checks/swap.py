@@ -16,17 +16,19 @@ from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics import contrast_metrics as metrics
 from judgefixtures.metrics.expenses import compare_expenses
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import CorrectPairs, human_label
+from judgefixtures.metrics.movable_pairs import movable_share
+from judgefixtures.metrics.reasons import is_unreadable_reason, read_acknowledgment
+from judgefixtures.models.agreement_rows import human_label
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, SingleResponseCondition, arm_name
 from judgefixtures.models.findings import DecisionPart, Finding, deciding_parts
-from judgefixtures.models.judgment_rows import PASSED
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.models.swap_rows import (
-    CallsPerVerdict,
     CellKind,
     ComparedSwapPart,
+    ComponentRow,
     ExpenseRow,
     ExtraPairCostRow,
     JudgeDifferenceRow,
@@ -40,7 +42,7 @@ from judgefixtures.statistics.clusters import score_test
 from judgefixtures.statistics.elementary import z_quantile
 from judgefixtures.statistics.estimate import Status, worst_status
 from judgefixtures.statistics.power import smallest_n, smallest_passing_n
-from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, guard_margin, guards
+from judgefixtures.swap import SwapAccuracy, SwapContrast, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
@@ -161,7 +163,7 @@ class SwapCheck(Check):
         shared = {"invalid": _invalid(ours), "same": _same(case, ours, theirs)}
         clusters = {pair.id: pair.cluster for pair in case.pairs if pair.cluster is not None}
         flips = _flips(answers[1])
-        components: tuple[Component, ...] = ()
+        components: tuple[ComponentRow, ...] = ()
         if part is not None:
             related = {(case.dataset, pair): label for pair, label in clusters.items()}
             components, reasons_of_guards = guards(
@@ -177,7 +179,7 @@ class SwapCheck(Check):
         rows = (
             *(
                 SwapRow.from_sources(
-                    *(each, each.estimate, planned),
+                    *(planned, each),
                     **{"quantity": self._quantity(each), "p": each.p_pass, **({} if number else sides)},
                 )
                 for number, each in enumerate(components)
@@ -185,7 +187,6 @@ class SwapCheck(Check):
             *(SwapRow.from_sources(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in descriptive),
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
-        calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
         parts = (
             *(DecisionPart("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
             *(DecisionPart("swap", each.status, each.message, estimate=each.estimate) for each in components),
@@ -197,7 +198,7 @@ class SwapCheck(Check):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (ExpenseRow.from_sources(expenses, planned, calls=CallsPerVerdict(**calls)),),
+                "expenses": (ExpenseRow.from_sources(planned, expenses),),
                 "differences": tuple(differing),
             },
             evidence={
@@ -224,7 +225,7 @@ class SwapCheck(Check):
             graded=self.graded,
         )
 
-    def _quantity(self, component: Component) -> str:
+    def _quantity(self, component: ComponentRow) -> str:
         return "moved-to-edited" if self.contrast and self.contrast.x.edit else component.kind
 
     def _part(
@@ -295,7 +296,7 @@ class SwapCheck(Check):
 
 
 def _as_grades(ours: Judgment, theirs: Judgment) -> dict[str, Any]:
-    passed = [PASSED.get(each.selected) for each in (ours, theirs)]
+    passed = [each.verdict.passed for each in (ours, theirs)]
     return {"label": human_label(ours.pair), "judge_passed": passed[0], "baseline_passed": passed[1]}
 
 
@@ -396,12 +397,9 @@ def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], l
     both, outcome = list(zip(*arms, strict=True)), contrast.outcome
     outcomes = [(metrics.outcome_number(x, outcome), metrics.outcome_number(y, outcome)) for x, y in both]
     cued = contrast.x.cue_1 is not None
-    lost = [[cued and metrics.is_unreadable_reason(each) for each in pair] for pair in both]
+    lost = [[cued and is_unreadable_reason(each) for each in pair] for pair in both]
     admits = [
-        cued
-        and any(
-            metrics.read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True)
-        )
+        cued and any(read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True))
         for pair, unread in zip(both, lost, strict=True)
     ]
     return outcomes, admits, [any(unread) and not cites for unread, cites in zip(lost, admits, strict=True)]
@@ -439,7 +437,7 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 def _flips(baseline: Answers) -> float | None:
     """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
     repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
-    share = metrics.movable_share(repeats, repeats[0])
+    share = movable_share(repeats, repeats[0])
     return None if share is None else share.value
 
 

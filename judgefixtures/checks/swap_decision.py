@@ -6,16 +6,10 @@ from dataclasses import replace
 from judgefixtures.client.costs import format_usd
 from judgefixtures.config import SwapTable
 from judgefixtures.models.findings import Finding, Row, evidence_of
-from judgefixtures.models.swap_rows import (
-    ComparedSwapPart,
-    ComponentRow,
-    DecisionRow,
-    ExtraPairCostRow,
-    PlannedSwapPart,
-)
+from judgefixtures.models.swap_rows import ComparedSwapPart, DecisionRow, ExtraPairCostRow, PlannedSwapPart
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.estimate import pluralize
-from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapStatus
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import quoted
 from judgefixtures.util.texts import join_names
@@ -72,16 +66,12 @@ def _decide_swap(planned: Parts, prices: Sequence[ExtraPairCostRow], unselected:
         words = OF_EXAMPLES if any(each.graded for each in planned) else OF_PAIRS
         reasons += _price(decided.needed_pairs, prices, words)
     reasons[:0] = _due_to_invalid(parts, decided.status, asked=bool(prices))
-    return DecisionRow.from_sources(
+    return replace(
         decided,
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         same_judge=_same_judge(compared),
         reasons=tuple(reasons),
-        components=tuple(
-            ComponentRow.from_sources(each, each.estimate, judge=each.of_candidate, baseline=each.of_baseline)
-            for each in decided.components
-        ),
     )
 
 
@@ -106,7 +96,7 @@ def _same_judge(found: Sequence[ComparedSwapPart]) -> str:
     return str(WORDS["same"][same]).format(names) if same else ""
 
 
-def _decide_parts(parts: Parts, *, with_invalid: bool = True) -> SwapDecision:
+def _decide_parts(parts: Parts, *, with_invalid: bool = True) -> DecisionRow:
     """Return the decision over all that was planned: what could not be compared is without pairs.
 
     `with_invalid` False leaves out of each part the pairs that have an invalid answer of the candidate.

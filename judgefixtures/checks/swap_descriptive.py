@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from judgefixtures.metrics.contrast_metrics import is_unreadable_reason, measure_contrast
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.reasons import is_unreadable_reason
 from judgefixtures.models.contrasts import Contrast
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary

@@ -15,9 +15,9 @@ from judgefixtures.config import Config, JudgeTable, WordingTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
-from judgefixtures.metrics.excess_flips import ExcessFlips, Scores, excess_flips
+from judgefixtures.metrics.excess_flips import excess_flips
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import ALL, WordingFlips, WordingRow
+from judgefixtures.models.check_rows import ALL, ScoresAtWorst, WordingFlips, WordingRow
 from judgefixtures.models.contrasts import NO_CUE, Outcome, SingleResponseCondition
 from judgefixtures.models.findings import DecisionPart, Finding, Row, decided_by_control, deciding_parts, rows_of
 from judgefixtures.models.judgments import Judgment
@@ -123,12 +123,12 @@ class WordingCheck(SingleJudgeCheck):
         arms = {_label(judge): sum(runs, ()) for judge, runs in zip(case.judge.rewordings, others, strict=True)}
         outcome: Outcome = "passed" if self.alone else "chose-first"
         every = excess_flips(first, second, arms, outcome, gate.confidence)
-        rows = [_row(case, each) for each in every]
+        rows = [_undecided(case, each) for each in every]
         runs = {"in its own words": first, "in its own words, asked again,": second}
         runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
         words = vocabulary_for(case.pairs)
-        row, part = decide_wording(every[0], rows[0], runs, gate, words.many)
-        decided = [decide_each(*each, gate, len(arms), words) for each in zip(every[1:], rows[1:], strict=True)]
+        row, part = decide_wording(rows[0], runs, gate, words.many)
+        decided = [decide_each(each, gate, len(arms), words) for each in rows[1:]]
         parts = [part, *(each for _, of_one in decided for each in of_one)]
         status = worst_status(*(each.status for each in parts))
         reasons = [part.reason, *(each.reason for each in parts[1:] if each.status is status is not Status.PASS)]
@@ -140,7 +140,7 @@ class WordingCheck(SingleJudgeCheck):
             case,
             status,
             reasons=tuple(reasons),
-            diagnosis=_diagnosis(rows[0], rows[1:], every),
+            diagnosis=_diagnosis(rows[0], rows[1:]),
             rows={WordingRow.place: tuple(rows)},
             evidence={evidence.place: (evidence,)},
             alpha=gate.alpha,
@@ -169,19 +169,14 @@ def _label(judge: Judge) -> str:
 # --- decided ------------------------------------------------------------------------------------------------
 
 
-def _row(case: CheckInput, measured: ExcessFlips) -> WordingRow:
-    """Return the row of what was measured, of which nothing is decided yet."""
-    clusters = None if measured.labels is None else len(set(measured.labels))
-    row = WordingRow.from_sources(measured, judge=case.judge.name, dataset=case.dataset, clusters=clusters)
-    return replace(row, status=Status.NOT_APPLICABLE, message=MESSAGES.flips_by_words(row, vocabulary_for(case.pairs)))
+def _undecided(case: CheckInput, row: WordingRow) -> WordingRow:
+    """Return the row of what was measured with what it says, of which nothing is decided yet."""
+    message = MESSAGES.flips_by_words(row, vocabulary_for(case.pairs))
+    return replace(row, judge=case.judge.name, dataset=case.dataset, status=Status.NOT_APPLICABLE, message=message)
 
 
 def decide_wording(
-    measured: ExcessFlips,
-    row: WordingRow,
-    runs: Mapping[str, Sequence[Judgment]],
-    gate: WordingTable,
-    units: str = "pairs",
+    row: WordingRow, runs: Mapping[str, Sequence[Judgment]], gate: WordingTable, units: str = "pairs"
 ) -> tuple[WordingRow, DecisionPart]:
     """Return the row of all wordings with what is decided of it, and the part that decides.
 
@@ -197,18 +192,18 @@ def decide_wording(
         if excess := describe_too_many_invalid(n, len(arm), gate, cluster_scores(arm)(invalid)):
             part = DecisionPart("invalid", Status.ERROR, f"{n} of {len(arm)} answers {wording} are invalid, {excess}")
             return replace(row, status=part.status, message=part.reason), part
-    if not measured.n:
+    if not row.n:
         why = "nothing has valid answers in two wordings: INCONCLUSIVE"
         part = DecisionPart("unmeasured", Status.INCONCLUSIVE, why)
         return replace(row, status=part.status, message=part.reason), part
-    scores = (tuple(measured.excess.values()), measured.least, measured.most)
-    result = _at_worst(measured, scores, partial(gate_excess, tolerance=tolerance, alpha=gate.alpha, units=units))
+    scores = (tuple(row.excess.values()), row.least, row.most)
+    result = _at_worst(row, scores, partial(gate_excess, tolerance=tolerance, alpha=gate.alpha, units=units))
     reason = f"{row.message}; {result.message}"
     part = DecisionPart("wording", result.status, reason, estimate=result.estimate, allowed=(None, tolerance))
     return replace(row, status=result.status, message=reason, needed_pairs=result.needed_pairs), part
 
 
-def _at_worst(measured: ExcessFlips, scores: Scores, gate: Callable[..., GateResult]) -> GateResult:
+def _at_worst(measured: WordingRow, scores: ScoresAtWorst, gate: Callable[..., GateResult]) -> GateResult:
     """Return what a gate says of scores, whatever the invalid answers would have been."""
     values, *ends = scores
     result = gate(values, clusters=measured.labels)
@@ -222,7 +217,7 @@ def _at_worst(measured: ExcessFlips, scores: Scores, gate: Callable[..., GateRes
 
 
 def decide_each(
-    measured: ExcessFlips, row: WordingRow, gate: WordingTable, wordings: int, words: Vocabulary
+    row: WordingRow, gate: WordingTable, wordings: int, words: Vocabulary
 ) -> tuple[WordingRow, list[DecisionPart]]:
     """Return the row of one of so many wordings with what is decided of it, and the parts that decide.
 
@@ -231,14 +226,14 @@ def decide_each(
     """
     parts: list[DecisionPart] = []
     for name, scores, limit, text, what in (
-        ("wording_shift", measured.shifts, gate.wording_tolerance, SHIFTED, words.rate),
-        ("wording_change", measured.changes, gate.max_probability_change, CHANGED, words.chance),
+        ("wording_shift", row.shifts, gate.wording_tolerance, SHIFTED, words.rate),
+        ("wording_change", row.changes, gate.max_probability_change, CHANGED, words.chance),
     ):
-        if not measured.n or scores is None:
+        if not row.n or scores is None:
             continue
         sides, least = text is SHIFTED, -limit if text is SHIFTED else None
         rule = partial(gate_excess, tolerance=limit, alpha=gate.alpha, units=words.many, both_sides=sides)
-        result = _at_worst(measured, scores, partial(rule, fail_alpha=gate.alpha / wordings))
+        result = _at_worst(row, scores, partial(rule, fail_alpha=gate.alpha / wordings))
         ways = "" if any(part.status is Status.FAIL for part in parts) else ", in both directions"
         numbers = f"{limit:.3f}".removesuffix("0"), level_text(result.estimate.confidence)
         plain = text.format(row.wording, what, ways, *numbers, of=result.estimate)
@@ -253,9 +248,9 @@ def decide_each(
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(row: WordingRow, rows: Sequence[WordingRow], every: Sequence[ExcessFlips]) -> tuple[str, ...]:
+def _diagnosis(row: WordingRow, rows: Sequence[WordingRow]) -> tuple[str, ...]:
     """Return what is to be known of wordings that move a judge: by how much each does, and which pairs most."""
-    moved = sorted(every[0].excess.items(), key=lambda each: (-each[1], each[0]))
+    moved = sorted(row.excess.items(), key=lambda each: (-each[1], each[0]))
     examples = [shorten(pair, 60) for pair, excess in moved[:EXAMPLES] if excess > 0]
     return tuple(MESSAGES.lines("moving_wordings", row, rows, examples))
 

@@ -12,7 +12,7 @@ from judgefixtures.models.verdicts import InvalidKind
 from judgefixtures.parsing.verdicts import parse_verdict
 from judgefixtures.util.texts import short_repr
 
-from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedChoice, Selected, shown_texts_digest
+from .imported_answers import CHOICE, AnswerKeyFields, AnswerKind, ImportedAnswer, Selected, shown_texts_digest
 from .log_rows import LogRow
 from .messages import MESSAGES
 from .row_formats import PairRowFormat, Said
@@ -24,9 +24,8 @@ OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie",
 class ChoiceRows(PairRowFormat):
     """A row says which of the two responses of a pair was chosen, in the order in which they were shown."""
 
-    mode: ClassVar[str] = "pairwise"
-    form: ClassVar[type[ImportedAnswer]] = ImportedChoice
-    stated: ClassVar[tuple[str, ...]] = (ImportedChoice.field,)
+    kind: ClassVar[AnswerKind] = CHOICE
+    stated: ClassVar[tuple[str, ...]] = (CHOICE.field,)
     holds: ClassVar[str] = "choices between two responses"
     asked: ClassVar[str] = "which response was chosen"
     alike: ClassVar[str] = ", in the same order,"
@@ -39,8 +38,8 @@ class ChoiceRows(PairRowFormat):
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:
         """Return the choice, numbered in the order shown."""
         answer = super().answered(entry, key, order, pair)
-        if isinstance(answer, ImportedChoice) and entry.request.own_numbers and order == "21":
-            return replace(answer, selected=OTHER[answer.selected])
+        if entry.request.own_numbers and order == "21":
+            return replace(answer, said=OTHER[answer.said])
         return answer
 
     def of_value(self, entry: LogRow) -> tuple[Selected, InvalidKind | None]:

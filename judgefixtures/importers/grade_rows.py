@@ -12,7 +12,7 @@ from judgefixtures.models.verdicts import InvalidKind
 from judgefixtures.parsing.grades import parse_grade
 from judgefixtures.util.texts import short_repr
 
-from .imported_answers import ImportedAnswer, ImportedGrade
+from .imported_answers import GRADE, AnswerKind, ImportedAnswer
 from .log_rows import LogRow
 from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, Said
@@ -24,9 +24,8 @@ class GradeRows(ExampleRowFormat):
     A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
     """
 
-    mode: ClassVar[str] = "binary"
-    form: ClassVar[type[ImportedAnswer]] = ImportedGrade
-    stated: ClassVar[tuple[str, ...]] = (ImportedGrade.field,)
+    kind: ClassVar[AnswerKind] = GRADE
+    stated: ClassVar[tuple[str, ...]] = (GRADE.field,)
     holds: ClassVar[str] = "grades"
     asked: ClassVar[str] = "whether a response passed"
 
@@ -52,7 +51,7 @@ class GradeRows(ExampleRowFormat):
             self._read += 1
             return passed, None
         if _is_number(value):
-            raise entry.row.mistake(MESSAGES.score_for_grade(column, quoted, self.table.heading, ImportedGrade.field))
+            raise entry.row.mistake(MESSAGES.score_for_grade(column, quoted, self.table.heading, GRADE.field))
         self._unread.append((quoted, entry))
         return None, "not-a-choice"
 
@@ -69,7 +68,7 @@ class GradeRows(ExampleRowFormat):
             return
         quoted, entry = self._unread[0]
         raise entry.row.mistake(
-            MESSAGES.grade_words_unknown(entry.column(*self.stated), quoted, self.table.heading, ImportedGrade.field)
+            MESSAGES.grade_words_unknown(entry.column(*self.stated), quoted, self.table.heading, GRADE.field)
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:

@@ -41,7 +41,7 @@ from .matching import RowMatcher
 from .messages import MESSAGES
 from .metric_selection import add_human_labels, select_metric, unused_labels
 from .mode_detection import detect_mode
-from .next_steps import ImportPreparation, next_steps
+from .next_steps import next_steps
 from .response_models import ResponseModels, response_models
 from .row_formats import RowFormat
 
@@ -290,15 +290,13 @@ def summary(done: ImportResult) -> list[str]:
     config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
     path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
     answered = {key.pair for key in done.imported.answers}
-    about = [pair for pair in done.pairs if pair.id in answered]
-    own = (done.imported.dataset, about, done.given, done.folder / PAIRS_FILE)
-    prepared = ImportPreparation(done.request, config, done.content, *own, done.people)
+    about = tuple(pair for pair in done.pairs if pair.id in answered)
     text = load_template(SUMMARY, several=pluralize, why=_why, line=make_one_line).render(
         done=done,
         counted=_counted(done),
         scope=import_capabilities(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
-        steps=[*next_steps(prepared)],
+        steps=[*next_steps(replace(done, pairs=about))],
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,
         lacks_gate=not done.content.is_limited(config) and done.content.is_known(done.pairs),

@@ -9,21 +9,19 @@ import contextlib
 import hashlib
 import json
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump_json
 from judgefixtures.config import JudgeTable
-from judgefixtures.judges.binary import grade_to_verdict
 from judgefixtures.judges.judge import Judge
-from judgefixtures.judges.pointwise import ScoreReply, compare_scores, reply_of_score
+from judgefixtures.judges.pointwise import compare_scores, reply_of_score
 from judgefixtures.models.contrasts import NO_CUE, Condition, Order, SingleResponseCondition
 from judgefixtures.models.pairs import Example, Pair, id_key, with_line_ends
 from judgefixtures.models.replies import Arm, JudgeReply
-from judgefixtures.models.verdicts import Grade, InvalidKind, Score, Verdict
+from judgefixtures.models.verdicts import InvalidKind, NamedOutcome
 from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
@@ -33,9 +31,6 @@ from .messages import MESSAGES
 FILE = "imported.jsonl"
 FORMAT = 1
 FORMAT_KEY = "judgefixtures_import"
-NO_VERDICT = "the log has no verdict"
-NO_GRADE = "the log has no grade"
-NO_SCORE = "the log has no score"
 MOST_NAMED = 5
 
 Selected = Literal[1, 2, "tie"] | None
@@ -51,151 +46,17 @@ class AnswerKeyFields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedAnswer(ABC):
-    """One answer of a log: what it is about, its reason, and why nothing was said that counts, where that is known."""
+class AnswerKind:
+    """What judges of a mode say: under which `field` of a line, and `lacking` where they said nothing that counts."""
 
-    field: ClassVar[str]  # under which a line of the file has what was said
-    mode: ClassVar[str]  # of the judges that say such things
-
-    key: AnswerKeyFields
-    reason: str = ""
-    invalid: InvalidKind | None = None
-
-    @property
-    @abstractmethod
-    def said(self) -> Any:
-        """What was said, as a line of the file has it; None for nothing that counts."""
-
-    @classmethod
-    @abstractmethod
-    def of(cls, value: Any, key: AnswerKeyFields, reason: str, invalid: InvalidKind | None) -> ImportedAnswer:
-        """Return an answer by what was said; raises ValueError for anything else."""
-
-    @abstractmethod
-    def reply(self, table: JudgeTable) -> JudgeReply:
-        """Return the answer as a judge's reply; what a tie counts, and what passes, is the table's business."""
-
-    def turned(self) -> ImportedAnswer | None:
-        """Return what it says of the same two responses the other way round; None where that is another question."""
-        return None
-
-    def alone(self, number: Literal[1, 2]) -> ImportedAnswer | None:  # noqa: ARG002
-        """Return what it says of one of the two responses by itself; None where it says nothing of that."""
-        return None
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The answer as a line of the file."""
-        invalid = {"invalid": self.invalid} if self.invalid else {}
-        return {**self.key._asdict(), self.field: self.said, "reason": self.reason, **invalid}
+    field: str
+    mode: str
+    lacking: str
+    accepts: Callable[[Any], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedChoice(ImportedAnswer):
-    """A choice: of what stood first (1) or second (2), a tie, or there is no verdict (None)."""
-
-    field: ClassVar[str] = "selected_response"
-    mode: ClassVar[str] = "pairwise"
-
-    selected: Selected = None
-
-    @property
-    def said(self) -> Selected:
-        """The choice."""
-        return self.selected
-
-    @classmethod
-    def of(cls, value: Any, key: AnswerKeyFields, reason: str, invalid: InvalidKind | None) -> ImportedChoice:
-        """Return the choice of 1, 2, a tie or nothing."""
-        if isinstance(value, bool) or value not in (1, 2, "tie", None):
-            raise ValueError(f"selected_response is {value!r}")
-        return cls(key, reason, invalid, value)
-
-    def reply(self, table: JudgeTable) -> JudgeReply:
-        """Return the choice as a verdict."""
-        if self.selected == "tie":
-            verdict = Verdict(None, self.reason, tie=True) if table.counts_ties else Verdict(None, self.reason, "tie")
-            return JudgeReply(verdict, imported=True)
-        if self.selected is None:
-            verdict = Verdict(None, self.reason, self.invalid or "not-a-choice")
-            return JudgeReply(verdict, detail=NO_VERDICT, imported=True)
-        return JudgeReply(Verdict(self.selected, self.reason), imported=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedGrade(ImportedAnswer):
-    """A grade: whether one response passed, or there is none (None)."""
-
-    field: ClassVar[str] = "passed"
-    mode: ClassVar[str] = "binary"
-
-    passed: bool | None = None
-
-    @property
-    def said(self) -> bool | None:
-        """Whether it passed."""
-        return self.passed
-
-    @classmethod
-    def of(cls, value: Any, key: AnswerKeyFields, reason: str, invalid: InvalidKind | None) -> ImportedGrade:
-        """Return the grade of true, false or nothing."""
-        if value is not None and not isinstance(value, bool):
-            raise ValueError(f"passed is {value!r}")
-        return cls(key, reason, invalid, value)
-
-    def reply(self, table: JudgeTable) -> JudgeReply:  # noqa: ARG002 (a grade is one of two)
-        """Return the grade as the verdict that stands for it."""
-        invalid = None if self.passed is not None else self.invalid or "not-a-choice"
-        verdict = grade_to_verdict(Grade(self.passed, self.reason, invalid))
-        return JudgeReply(verdict, detail=NO_GRADE if invalid else "", imported=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedScore(ImportedAnswer):
-    """The score of one response, or those of two in the order in which they were shown; or there is none (None)."""
-
-    field: ClassVar[str] = "scores"
-    mode: ClassVar[str] = "pointwise"
-
-    scores: tuple[float, ...] | None = None
-
-    @property
-    def said(self) -> list[float] | None:
-        """The scores."""
-        return None if self.scores is None else list(self.scores)
-
-    @classmethod
-    def of(cls, value: Any, key: AnswerKeyFields, reason: str, invalid: InvalidKind | None) -> ImportedScore:
-        """Return the one score or the two of a list, or nothing."""
-        if value is None:
-            return cls(key, reason, invalid)
-        if not isinstance(value, list | tuple) or len(value) not in (1, 2) or not all(map(_is_score, value)):
-            raise ValueError(f"scores is {value!r}")
-        return cls(key, reason, invalid, tuple(value))
-
-    def reply(self, table: JudgeTable) -> JudgeReply:
-        """Return the verdict that two scores amount to, or the grade that one does where the table has a mark."""
-        lowest, highest = table.scale
-        if off := [score for score in self.scores or () if not lowest <= score <= highest]:
-            raise JudgeFixturesError(MESSAGES.score_outside_scale(FILE, off, self.key.pair, lowest, highest, table))
-        first, *second = (self._rated(score) for score in self.scores or (None,))
-        if second:
-            result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)
-        else:
-            result = reply_of_score(first, table.pass_mark)
-        verdict = replace(result.verdict, reason=self.reason)  # of two scores, too, a log has one
-        return replace(result, verdict=verdict, detail="" if self.scores else NO_SCORE, imported=True)
-
-    def _rated(self, score: float | None) -> ScoreReply:
-        return ScoreReply(score=Score(score, "", (self.invalid or "not-a-choice") if score is None else None))
-
-    def turned(self) -> ImportedAnswer:
-        """Return it with its scores in the other order: each is of one response, and no order was seen."""
-        return replace(self, scores=self.scores and self.scores[::-1])
-
-    def alone(self, number: Literal[1, 2]) -> ImportedAnswer:
-        """Return the score of one of two responses."""
-        return replace(self, scores=self.scores and (self.scores[number - 1],))
+def _are_scores(value: Any) -> bool:
+    return value is None or (isinstance(value, tuple) and len(value) in (1, 2) and all(map(_is_score, value)))
 
 
 def _is_score(value: Any) -> bool:
@@ -206,7 +67,78 @@ def _is_score(value: Any) -> bool:
         return False
 
 
-LINES: Mapping[str, type[ImportedAnswer]] = {of.field: of for of in (ImportedChoice, ImportedGrade, ImportedScore)}
+CHOICE = AnswerKind(
+    "selected_response",
+    "pairwise",
+    "the log has no verdict",
+    lambda value: not isinstance(value, bool) and value in (1, 2, "tie", None),
+)
+GRADE = AnswerKind("passed", "binary", "the log has no grade", lambda value: value is None or isinstance(value, bool))
+SCORES = AnswerKind("scores", "pointwise", "the log has no score", _are_scores)
+LINES: Mapping[str, AnswerKind] = {of.field: of for of in (CHOICE, GRADE, SCORES)}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAnswer:
+    """One answer of a log: what it is about, what was said, its reason, and why nothing was said that counts.
+
+    What was said is a choice of what stood first (1) or second (2) or "tie", whether one response passed, or the
+    scores of one response or of two in the order in which they were shown; None for nothing that counts. ValueError for
+    anything else.
+    """
+
+    kind: AnswerKind
+    key: AnswerKeyFields
+    said: Any
+    reason: str = ""
+    invalid: InvalidKind | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.said, list):
+            object.__setattr__(self, "said", tuple(self.said))
+        if not self.kind.accepts(self.said):
+            raise ValueError(f"{self.kind.field} is {self.said!r}")
+
+    def reply(self, table: JudgeTable) -> JudgeReply:
+        """Return the answer as a judge's reply; what a tie counts, and what passes, is the table's business."""
+        if self.said is None:
+            verdict = NamedOutcome(None, self.reason, self.invalid or "not-a-choice")
+            return JudgeReply(verdict, imported=True, detail=self.kind.lacking)
+        if self.said == "tie":
+            ties = table.counts_ties
+            return JudgeReply(NamedOutcome(None, self.reason, None if ties else "tie", tie=ties), imported=True)
+        if self.kind is not SCORES:
+            return JudgeReply(NamedOutcome(self.said, self.reason), imported=True)
+        lowest, highest = table.scale
+        if off := [score for score in self.said if not lowest <= score <= highest]:
+            raise JudgeFixturesError(
+                f"{FILE}: the score {off[0]:g} of {self.key.pair!r} lies outside of scale = [{lowest}, {highest}] in "
+                f"{table.heading}. Correct the scale there, or import the log again."
+            )
+        first, *second = (JudgeReply(NamedOutcome(score, "")) for score in self.said)
+        if second:
+            result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)
+        else:
+            result = reply_of_score(first, table.pass_mark)
+        verdict = replace(result.verdict, reason=self.reason)  # of two scores, too, a log has one
+        return replace(result, verdict=verdict, imported=True)
+
+    def turned(self) -> ImportedAnswer | None:
+        """Return what it says of the same two responses the other way round; None where that is another question.
+
+        Scores are each of one response, and no order was seen.
+        """
+        return replace(self, said=self.said and self.said[::-1]) if self.kind is SCORES else None
+
+    def alone(self, number: Literal[1, 2]) -> ImportedAnswer | None:
+        """Return what it says of one of the two responses by itself; None where it says nothing of that."""
+        return replace(self, said=self.said and self.said[number - 1 : number]) if self.kind is SCORES else None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The answer as a line of the file."""
+        invalid = {"invalid": self.invalid} if self.invalid else {}
+        return {**self.key._asdict(), self.kind.field: self.said, "reason": self.reason, **invalid}
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,14 +305,14 @@ def _head(fields: Any) -> dict[str, Any]:
 def _answered(fields: Any) -> ImportedAnswer:
     if not isinstance(fields, dict):
         raise TypeError("it is not an object")
-    form = next((each for name, each in LINES.items() if name in fields), ImportedChoice)
-    repeat, value, invalid = fields["repeat"], fields[form.field], fields.get("invalid")
+    kind = next((each for name, each in LINES.items() if name in fields), CHOICE)
+    repeat, value, invalid = fields["repeat"], fields[kind.field], fields.get("invalid")
     if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
         raise ValueError(f"repeat is {repeat!r}")
     if invalid is not None and (value is not None or invalid not in get_args(InvalidKind)):
         raise ValueError(f"invalid is {invalid!r}")
     key = AnswerKeyFields(_text(fields["condition"]), _text(fields["pair"]), _text(fields["shown"]), repeat)
-    return form.of(value, key, _text(fields["reason"]), invalid)
+    return ImportedAnswer(kind, key, value, _text(fields["reason"]), invalid)
 
 
 def _text(value: Any) -> str:
@@ -429,7 +361,7 @@ class Imports:
     def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, JudgeReply]:
         """Return what the log answers in an arm, by pair id."""
         table, answers = judge.table, self.of(judge.name, dataset).found(pairs, arm)
-        if other := next((each.mode for each in answers.values() if each.mode != table.mode), ""):
+        if other := next((each.kind.mode for each in answers.values() if each.kind.mode != table.mode), ""):
             raise JudgeFixturesError(MESSAGES.answers_of_another_mode(self.path(judge.name, dataset), other, table))
         return {pair: answered.reply(table) for pair, answered in answers.items()}
 

@@ -140,7 +140,7 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
         return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            MESSAGES.nothing_answered(entries[0].row.where, content, entries[0].shape.misses[content.mode], first)
+            MESSAGES.nothing_answered(entries[0].row.where, content, entries[0].shape.misses[content.kind.mode], first)
         )
 
 

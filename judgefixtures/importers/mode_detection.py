@@ -31,20 +31,24 @@ def detect_mode(entries: Sequence[LogRow], given: Sequence[Pair], config: Config
     if table is not None and of_given is not None:
         _check_mode(table, of_given, str(where), heading)
     fitting = _fitting(entries, table, of_given or of_rows)
-    own = table or judge_table({"provider": "imported", "mode": fitting.mode, **fitting.proposed(entries)}, heading)
+    own = table or judge_table(
+        {"provider": "imported", "mode": fitting.kind.mode, **fitting.proposed(entries)}, heading
+    )
     content = fitting(own.headed(heading))
     words = content.words
     because = f"{where} holds {words.many}" if given else f"the rows hold {words.many}" if of_rows else ""
-    _check_fields(content, entries, because or (f"{heading} has mode = {fitting.mode!r}" if table is not None else ""))
+    _check_fields(
+        content, entries, because or (f"{heading} has mode = {fitting.kind.mode!r}" if table is not None else "")
+    )
     return content
 
 
 def _check_mode(table: JudgeTable, about: Vocabulary, where: str, heading: str) -> None:
     """Raise JudgeFixturesError where judges of a table's mode say nothing of what a dataset holds."""
-    own = [each for each in CONTENTS if each.mode == table.mode]
+    own = [each for each in CONTENTS if each.kind.mode == table.mode]
     if any(each.words is about for each in own):
         return
-    modes = dict.fromkeys(f'"{each.mode}"' for each in CONTENTS if each.words is about)
+    modes = dict.fromkeys(f'"{each.kind.mode}"' for each in CONTENTS if each.words is about)
     raise JudgeFixturesError(
         MESSAGES.mode_of_other_content(where, about, heading, table, own[0].holds, own[0].words.many, modes)
     )
@@ -54,7 +58,7 @@ def _fitting(entries: Sequence[LogRow], table: JudgeTable | None, about: Vocabul
     """Return what rows hold, as far as the judge's table and what they are about leave it open."""
     if table is None and about is None:
         return next((each for each in CONTENTS if each.is_stated(entries)), None) or _unstated(entries)
-    own = [each for each in CONTENTS if table is None or each.mode == table.mode]
+    own = [each for each in CONTENTS if table is None or each.kind.mode == table.mode]
     fitting = [each for each in own if each.words is about] or own
     columns = entries[0].request.columns
     if "answer" in columns:
@@ -112,6 +116,6 @@ def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -
 
 def _remedy(content: RowFormat, other: type[RowFormat]) -> str:
     """Return which mode of the judge reads other content about the same."""
-    if other.words is not content.words or other.mode == content.mode:
+    if other.words is not content.words or other.kind.mode == content.kind.mode:
         return ""
-    return f'; or set mode = "{other.mode}" in {content.table.heading}'
+    return f'; or set mode = "{other.kind.mode}" in {content.table.heading}'

@@ -18,7 +18,7 @@ from judgefixtures.sources.mapping import mapped_pair
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
-from .imported_answers import AnswerKeyFields, ImportedAnswer, name_without_order
+from .imported_answers import AnswerKeyFields, AnswerKind, ImportedAnswer, name_without_order
 from .log_rows import ASKED, SAID, LogRow, UnusableRowError
 from .messages import MESSAGES
 
@@ -33,8 +33,7 @@ Said = tuple[Any, str, InvalidKind | None]  # what was said, the reason, and why
 class RowFormat(ABC):
     """What the rows of a log hold; it knows the table of the judge whose answers they are."""
 
-    mode: ClassVar[str]  # of these judges
-    form: ClassVar[type[ImportedAnswer]]  # of an answer
+    kind: ClassVar[AnswerKind]
     stated: ClassVar[tuple[str, ...]]  # fields of a row that say what was said
     texts: ClassVar[tuple[str, ...]]  # fields of what was shown
     told: ClassVar[tuple[str, ...]]  # fields of a pair or an example itself, where no dataset has it
@@ -73,7 +72,7 @@ class RowFormat(ABC):
     @property
     def keys(self) -> tuple[str, ...]:
         """The lines of its judge's table beside the provider."""
-        return (f'mode = "{self.mode}"',)
+        return (f'mode = "{self.kind.mode}"',)
 
     @classmethod
     def is_in(cls, entry: LogRow) -> bool:
@@ -123,7 +122,7 @@ class RowFormat(ABC):
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:  # noqa: ARG002 (for who needs it)
         """Return the answer that a row holds about a pair; raises JudgeFixturesError naming its line."""
         value, reason, invalid = self._said(entry)
-        return self.form.of(value, key, reason, invalid)
+        return ImportedAnswer(self.kind, key, value, reason, invalid)
 
     def _said(self, entry: LogRow) -> Said:
         named = "answer" in entry.request.columns

@@ -17,7 +17,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import short_repr
 
 from . import imported_answers
-from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedScore
+from .imported_answers import SCORES, AnswerKeyFields, AnswerKind, ImportedAnswer
 from .log_rows import LogRow, UnusableRowError
 from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, PairRowFormat, RowFormat, Said
@@ -96,8 +96,7 @@ def middle_of_scale(scale: Scale) -> float:
 class ScoreRows(RowFormat):
     """A row says scores, which are numbers of the scale of the judge's table, of one response or of two."""
 
-    mode: ClassVar[str] = "pointwise"
-    form: ClassVar[type[ImportedAnswer]] = ImportedScore
+    kind: ClassVar[AnswerKind] = SCORES
 
     @classmethod
     def values(cls, entries: Sequence[LogRow]) -> Iterator[Any]:
@@ -245,12 +244,12 @@ class PairScoreRows(PairRowFormat, ScoreRows):
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:
         """Return the scores in the pair's own order: who saw none answers in both orders at once."""
         answer = super().answered(entry, key, order, pair)
-        if order == "12" or not isinstance(answer, ImportedScore):
+        if order == "12":
             return answer
         mirrored = imported_answers.mirrored_condition(self._known[key.condition])
         digest = imported_answers.shown_texts_digest(pair, "12")
         own = key._replace(condition=imported_answers.name_without_order(mirrored), shown=digest)
-        return replace(answer if entry.request.own_numbers else answer.turned(), key=own)
+        return replace(answer if entry.request.own_numbers else answer.turned() or answer, key=own)
 
     def of_value(self, entry: LogRow) -> tuple[list[float] | None, InvalidKind | None]:
         """Return both scores; nothing where one of them is lacking."""

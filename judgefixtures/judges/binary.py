@@ -1,13 +1,12 @@
 """Binary mode: the judge passes or fails one response at a time.
 
-An arm of a contrast is one response with one label, and its outcome is whether it passes. A pass is stored as verdict
-1, a fail as verdict 2.
+An arm of a contrast is one response with one label, and its outcome is whether it passes.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from judgefixtures.client.model_client import RequestSet
 from judgefixtures.config import JudgeTable
@@ -16,7 +15,7 @@ from judgefixtures.models.edits import BestJudgeOutput, edited_example
 from judgefixtures.models.pairs import LABELS, Example, Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
-from judgefixtures.models.verdicts import Grade, Verdict
+from judgefixtures.models.verdicts import Grade
 from judgefixtures.parsing.config_hints import hint_for_answer
 from judgefixtures.parsing.grade_probabilities import grade_probability, grade_reasons_first, grade_token_pattern
 from judgefixtures.parsing.grades import Labels, parse_grade
@@ -25,7 +24,7 @@ from judgefixtures.providers import ProviderResponse, stated_value_schema
 
 from .messages import MESSAGES
 from .mode import JudgeMode, single_response_arms
-from .reply_reading import Reading, reply_fields
+from .reply_reading import Reading
 
 
 def _stated(table: JudgeTable) -> Labels:
@@ -75,22 +74,6 @@ def grade_instruction(table: JudgeTable) -> str:
 def best_grade(table: JudgeTable) -> BestJudgeOutput:
     """Return the best that a judge says: its word for a response that passes, where it states it."""
     return BestJudgeOutput(label_word(table, 0), table.grade_field or GRADE_FIELD, word=table.verdict == "word")
-
-
-def grade_to_verdict(grade: Grade) -> Verdict:
-    """Return a grade as the verdict that stands for it: 1 passes, 2 fails."""
-    selected: Literal[1, 2] | None = None if grade.passed is None else 1 if grade.passed else 2
-    return Verdict(selected, grade.reason, grade.invalid, grade.repaired, grade.reasoning)
-
-
-def verdict_to_grade(verdict: Verdict) -> Grade:
-    """Return the grade that a verdict stands for.
-
-    >>> verdict_to_grade(grade_to_verdict(Grade(False, "It is wrong."))).passed
-    False
-    """
-    passed = None if verdict.selected_response is None else verdict.selected_response == 1
-    return Grade(passed, verdict.reason, verdict.invalid, verdict.repaired, verdict.reasoning)
 
 
 class BinaryMode(JudgeMode):
@@ -155,23 +138,23 @@ class BinaryMode(JudgeMode):
 
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
-        return verdict_to_grade((await self.judge.ask(prompt)).verdict)
+        return (await self.judge.ask(prompt)).verdict
 
     # --- what it answers --------------------------------------------------------------------------------------
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
-        """Return the verdict that stands for the grade of an answer, and how sure the judge was, where it tells."""
-        table, text, reading = self.table, answer.text, Reading(answer, self.table)
+        """Return the grade that an answer states, and how sure the judge was, where it tells."""
+        table, text = self.table, answer.text
         form = (table.verdict, table.labels, table.grade_field)
-        grade, detail = reading.statement(
-            Grade, lambda: parse_grade(text, *form), lambda: (hint_for_answer(text, *form), grade_instruction(table))
-        )
-        sure = reading.certainty(
-            grade,
-            lambda: grade_probability(answer.tokens, text, grade, *form),
-            lambda: grade_reasons_first(text, grade, *form),
-        )
-        return JudgeReply(grade_to_verdict(grade), sure, **reply_fields(answer, retries, wasted, detail))
+        return Reading(
+            answer,
+            table,
+            lambda text: parse_grade(text, *form),
+            lambda text: hint_for_answer(text, *form),
+            grade_instruction(table),
+            lambda grade: grade_probability(answer.tokens, text, grade, *form),
+            lambda grade: grade_reasons_first(text, grade, *form),
+        ).reply(retries, wasted)
 
     @property
     def verdict_pattern(self) -> re.Pattern[bytes] | None:

@@ -6,7 +6,6 @@ from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import JudgeReply
-from judgefixtures.models.verdicts import Verdict
 from judgefixtures.parsing.config_hints import hint_for_choice
 from judgefixtures.parsing.verdict_probabilities import reasons_first, verdict_probability
 from judgefixtures.parsing.verdicts import parse_verdict
@@ -14,7 +13,7 @@ from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import ProviderResponse
 
 from .mode import JudgeMode
-from .reply_reading import Reading, reply_fields
+from .reply_reading import Reading
 
 
 class PairwiseMode(JudgeMode):
@@ -38,13 +37,12 @@ class PairwiseMode(JudgeMode):
         table, text, notation = self.table, answer.text, self.table.notation
         ties: Literal["half", "invalid"] = "half" if table.counts_ties else "invalid"
         asked = '{"selected_response": 1 or 2, "reason": ...}' if notation == "json" else "[[A]] or [[B]]"
-        reading = Reading(answer, table)
-        verdict, detail = reading.statement(
-            Verdict, lambda: parse_verdict(text, notation, ties=ties), lambda: (hint_for_choice(text, notation), asked)
-        )
-        sure = reading.certainty(
-            verdict,
-            lambda: verdict_probability(answer.tokens, text, verdict, notation, table.counts_ties),
-            lambda: self.planner is not None or reasons_first(text, verdict, notation),
-        )
-        return JudgeReply(verdict, sure, **reply_fields(answer, retries, wasted, detail))
+        return Reading(
+            answer,
+            table,
+            lambda text: parse_verdict(text, notation, ties=ties),
+            lambda text: hint_for_choice(text, notation),
+            asked,
+            lambda verdict: verdict_probability(answer.tokens, text, verdict, notation, table.counts_ties),
+            lambda verdict: self.planner is not None or reasons_first(text, verdict, notation),
+        ).reply(retries, wasted)

@@ -6,7 +6,6 @@ from judgefixtures.models.contrasts import Contrast, SingleResponseCondition, as
 from judgefixtures.models.replies import Arm, Pairs
 from judgefixtures.models.verdicts import Grade
 
-from .binary import verdict_to_grade
 from .pointwise import PointwiseMode, reply_of_score
 
 
@@ -23,4 +22,4 @@ class PassMarkMode(PointwiseMode):
 
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
-        return verdict_to_grade(reply_of_score(await self.rater.ask(prompt), self.table.pass_mark).verdict)
+        return reply_of_score(await self.rater.ask(prompt), self.table.pass_mark).verdict

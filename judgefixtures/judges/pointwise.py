@@ -17,9 +17,9 @@ from judgefixtures.models.cues import Cue, Families
 from judgefixtures.models.edits import BestJudgeOutput, edit_target, edited_example
 from judgefixtures.models.pairs import Example, Pair, are_examples, units_per_pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, ModelReply, Pairs, Plans
+from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
 from judgefixtures.models.usage import Usage
-from judgefixtures.models.verdicts import InvalidKind, Scale, Score, Verdict
+from judgefixtures.models.verdicts import Scale, Score, Verdict
 from judgefixtures.parsing.config_hints import hint_for_rating
 from judgefixtures.parsing.scores import is_whole_number_scale, parse_score, scale_text
 from judgefixtures.prompts.templates import present_pair
@@ -28,7 +28,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .messages import MESSAGES
 from .mode import JudgeMode, single_response_arms
-from .reply_reading import Reading, reply_fields
+from .reply_reading import Reading
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -120,29 +120,12 @@ def check_recording_names(families: Families) -> None:
             owners[name] = f"the cue {family} {label}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreReply(ModelReply):
-    """A score."""
-
-    score: Score
-
-    @property
-    def invalid(self) -> str | None:
-        """Why there is no score, or None."""
-        return self.score.invalid
-
-    @property
-    def decides(self) -> object:
-        """The number."""
-        return self.score.value, self.invalid
-
-
 def best_score(table: JudgeTable) -> BestJudgeOutput:
     """Return the best that a judge of a scale says: the highest score."""
     return BestJudgeOutput(table.scale[1], "score")
 
 
-class ScoreClient(ModelClient[ScoreReply]):
+class ScoreClient(ModelClient[JudgeReply]):
     """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
 
     It is the judge in all that can change an answer, and it has the judge's name, provider and pace.
@@ -172,49 +155,45 @@ class ScoreClient(ModelClient[ScoreReply]):
         """Return a pair with the columns that the judge's template shows of it, and no others."""
         return self._judge.shows(pair)
 
-    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> ScoreReply:
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
         """Return the score that an answer states, or the invalid one that it is."""
         table, notation, scale = self.table, self.table.notation, self.table.scale
         number = f"a number of {scale_text(scale)}"
         asked = f"[[N]], N {number}" if notation == "brackets" else f'{{"score": {number}, "reason": ...}}'
-        score, detail = Reading(answer, table).statement(
-            Score,
-            lambda: parse_score(answer.text, notation, scale),
-            lambda: (hint_for_rating(answer.text, notation, scale), asked),
-        )
-        return ScoreReply(score, **reply_fields(answer, retries, wasted, detail))
+        return Reading(
+            answer,
+            table,
+            lambda text: parse_score(text, notation, scale),
+            lambda text: hint_for_rating(text, notation, scale),
+            asked,
+        ).reply(retries, wasted)
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
 
 
-def compare_scores(first: ScoreReply, second: ScoreReply, content_type: str, *, counts_ties: bool) -> JudgeReply:
+def compare_scores(first: JudgeReply, second: JudgeReply, content_type: str, *, counts_ties: bool) -> JudgeReply:
     """Return the reply that the scores of what stands first and second amount to.
 
     The higher score is chosen. Equal scores are a tie, which counts or is invalid; where one is invalid, so is the
     verdict, for the same reason. The reason is both, each with its response and score.
 
-    >>> ratings = (ScoreReply(Score(7, "It is right.")), ScoreReply(Score(4, "It is wrong.")))
+    >>> ratings = (JudgeReply(Score(7, "It is right.")), JudgeReply(Score(4, "It is wrong.")))
     >>> compare_scores(*ratings, "Response", counts_ties=True).verdict.reason
     'Response 1 (7): It is right. Response 2 (4): It is wrong.'
     """
     both = (first, second)
-    reason = _joined(both, content_type, lambda rating: rating.score.reason)
-    reasoning = _joined(both, content_type, lambda rating: rating.score.reasoning)
-    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.score.repaired))
-    a, b = (rating.score.value for rating in both)
+    reason = _joined(both, content_type, lambda rating: rating.verdict.reason)
+    reasoning = _joined(both, content_type, lambda rating: rating.verdict.reasoning)
+    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.verdict.repaired))
+    a, b = (rating.verdict.value for rating in both)
     scores = None if a is None or b is None else (a, b)
-    if a is None or b is None:
-        verdict = Verdict(None, reason, first.score.invalid or second.score.invalid, reasoning=reasoning)
-    elif a != b:
-        verdict = Verdict(1 if a > b else 2, reason, None, repaired, reasoning)
-    elif counts_ties:
-        verdict = Verdict(None, reason, None, repaired, reasoning, tie=True)
-    else:
-        verdict = Verdict(None, reason, "tie", reasoning=reasoning)
+    invalid = first.verdict.invalid or second.verdict.invalid or ("tie" if a == b and not counts_ties else None)
+    chosen = None if scores is None or a == b else scores.index(max(scores)) + 1
+    tie = chosen is None and invalid is None
+    verdict = Verdict(chosen, reason, invalid, () if invalid else repaired, reasoning, tie, scores=scores)
     return JudgeReply(
         verdict,
-        scores=scores,
         detail="; ".join(dict.fromkeys(filter(None, (first.detail, second.detail)))),
         served_model=first.served_model or second.served_model,
         fingerprint=first.fingerprint or second.fingerprint,
@@ -224,13 +203,13 @@ def compare_scores(first: ScoreReply, second: ScoreReply, content_type: str, *, 
     )
 
 
-def _joined(both: Sequence[ScoreReply], content_type: str, text: Callable[[ScoreReply], str]) -> str:
+def _joined(both: Sequence[JudgeReply], content_type: str, text: Callable[[JudgeReply], str]) -> str:
     """Return a text of each rating behind its response and score, one after the other; empty where neither has any."""
     if not any(text(rating).strip() for rating in both):
         return ""
     sentences = []
     for number, rating in enumerate(both, 1):
-        score: float | InvalidKind | None = rating.score.invalid if rating.score.value is None else rating.score.value
+        score = rating.invalid or rating.verdict.value
         words = text(rating).strip()
         sentences.append(f"{content_type} {number} ({score}){f': {_ended(words)}' if words else '.'}")
     return " ".join(sentences)
@@ -248,24 +227,19 @@ def add_usage(a: Usage, b: Usage) -> Usage:
     return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
 
 
-def reply_of_score(rating: ScoreReply, mark: float | None) -> JudgeReply:
+def reply_of_score(rating: JudgeReply, mark: float | None) -> JudgeReply:
     """Return the reply that the score of a single response amounts to: with a mark it passes from there on.
 
     Without one nothing is chosen, and the score alone says something: a tie.
 
-    >>> reply_of_score(ScoreReply(Score(7, "It is right.")), 6).verdict.selected_response
+    >>> reply_of_score(JudgeReply(Score(7, "It is right.")), 6).verdict.selected_response
     1
     """
-    score = rating.score
-    if score.value is None:
-        verdict = Verdict(None, score.reason, score.invalid, reasoning=score.reasoning)
-    elif mark is None:
-        verdict = Verdict(None, score.reason, None, score.repaired, score.reasoning, tie=True)
-    else:
-        verdict = Verdict(1 if score.value >= mark else 2, score.reason, None, score.repaired, score.reasoning)
-    origin = {name: getattr(rating, name) for name in ("served_model", "fingerprint", "usage", "retries", "wasted")}
-    scores = None if score.value is None else (score.value,)
-    return JudgeReply(verdict, scores=scores, detail=rating.detail, **origin)
+    score = rating.verdict.value
+    passed = None if score is None or mark is None else score >= mark
+    scores, tie = None if score is None else (score,), score is not None and mark is None
+    verdict = replace(rating.verdict, value=passed, name="passed", tie=tie, scores=scores)
+    return replace(rating, verdict=verdict)
 
 
 # --- the kind ---------------------------------------------------------------------------------------------
@@ -329,7 +303,7 @@ class PointwiseMode(JudgeMode):
 
     async def score(self, prompt: str) -> Score:
         """Return the score for a prompt that shows one response."""
-        return (await self.rater.ask(prompt)).score
+        return (await self.rater.ask(prompt)).verdict
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:  # noqa: ARG002
         """Raise ValueError: an answer is a score, and half a verdict."""
@@ -375,7 +349,7 @@ def _alone(arm: Arm) -> ScoredResponseCondition:
     return condition
 
 
-def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[ScoreReply, ScoreReply] | None:
+def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[JudgeReply, JudgeReply] | None:
     """Return the scores of what stands first and second in a condition; None where one of them is missing."""
     order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
     arms = [(scored_response_condition(condition, number, pair), repeat) for number in order]

@@ -72,7 +72,7 @@ def certainty(
     pairs = list(zip(zip(*xs, strict=True), zip(*ys, strict=True), strict=True))
     if scale is not None:
         return _of_scores([(x[0], y[0]) for x, y in pairs], outcome, confidence, scale)
-    repeats = len(xs) if len(xs) > 1 and not any(j.reply.probability for arm in (*xs, *ys) for j in arm) else 0
+    repeats = len(xs) if len(xs) > 1 and not any(j.verdict.probability for arm in (*xs, *ys) for j in arm) else 0
     likelihoods = _of_repeats if repeats else _of_tokens
     known = [(x[0], both) for x, y in pairs if (both := likelihoods(x, y, outcome)) is not None]
     if not known:
@@ -140,7 +140,7 @@ def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Like
 
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
     """Return how likely an outcome was, by the probabilities behind a verdict; None where there are none."""
-    first = None if judgment.verdict.invalid else judgment.reply.probability
+    first = None if judgment.verdict.invalid else judgment.verdict.probability
     if first is None or outcome in ("chose-first", "passed"):
         return first
     turned = judgment.condition.order == "21"
@@ -176,7 +176,7 @@ def _of_scores(
     a pair's shift is the mean over its responses. An edit changes one response alone.
     """
     low, high = scale
-    scored = [(x, y) for x, y in pairs if x.reply.scores is not None and y.reply.scores is not None]
+    scored = [(x, y) for x, y in pairs if x.verdict.scores is not None and y.verdict.scores is not None]
     if not scored:
         return Certainty(len(pairs), len(pairs))
     points = tuple(odds.Shift.known(_points(x, y, outcome) / (high - low)) for x, y in scored)
@@ -200,7 +200,7 @@ def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
 
 def _scores(judgment: Judgment) -> tuple[float, ...]:
     """Return the scores of the pair's own responses 1 and 2, or of an example's only one."""
-    scores = judgment.reply.scores
+    scores = judgment.verdict.scores
     assert scores is not None
     return scores if judgment.condition.order == "12" else scores[::-1]
 

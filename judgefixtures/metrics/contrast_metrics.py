@@ -15,17 +15,16 @@ from judgefixtures.models.edits import edit_target
 from judgefixtures.models.judgments import Choice, Judgment, other_choice
 from judgefixtures.models.pairs import LABELS, Example, clusters_of
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary, wording_of
-from judgefixtures.parsing.acknowledgment import Acknowledgment, Detector, acknowledgment, explain_acknowledgment
-from judgefixtures.parsing.acknowledgment_classifier import AcknowledgmentReading, lexicon_for_labels
-from judgefixtures.parsing.contradictions import contradiction, grade_contradiction
+from judgefixtures.parsing.acknowledgment import Acknowledgment
+from judgefixtures.parsing.acknowledgment_classifier import lexicon_for_labels
 from judgefixtures.parsing.language import is_english
-from judgefixtures.parsing.lexicon import Terms
 from judgefixtures.statistics.clusters import ClusterTotals, cluster_totals, parted
 from judgefixtures.statistics.detector_correction import OFFLINE, DetectorAccuracy, Flip, corrected_admission
 from judgefixtures.statistics.estimate import Estimate
 from judgefixtures.statistics.proportions import mcnemar_exact, paired_difference, proportion
 
 from .llm_detector import has_reason
+from .reasons import is_unreadable_reason, read_acknowledgment, render_cues
 
 # Judgments with a score each -> these scores by cluster, None where counts of them say as much.
 ByCluster = Callable[[Iterable[tuple[Judgment, float]]], ClusterTotals | None]
@@ -141,47 +140,6 @@ class ContrastMeasurement:
         if not self.followed:
             return None
         return 1 - min(self.n10, self.n01) / max(self.n10, self.n01)
-
-
-def read_acknowledgment(
-    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
-) -> Acknowledgment:
-    """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
-    sentences, terms = _render_cues(judgment)
-    # A detector that knows no terms is asked about them only where there are some.
-    own: dict[str, Any] = {"terms": terms} if any(terms) else {}
-    return detector(
-        judgment.verdict.reason if text is None else text,
-        *judgment.condition.labels,
-        sentences=sentences,
-        selected=judgment.verdict.selected_response,
-        **own,
-    )
-
-
-def is_unreadable_reason(judgment: Judgment) -> bool:
-    """Tell whether the offline detector cannot read a judgment's reason: there is one, and it is not in English."""
-    return has_reason(judgment) and not is_english(judgment.verdict.reason)
-
-
-def explain_reading(judgment: Judgment) -> AcknowledgmentReading:
-    """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
-    sentences, terms = _render_cues(judgment)
-    verdict = judgment.verdict
-    return explain_acknowledgment(
-        verdict.reason, *judgment.condition.labels, sentences=sentences, selected=verdict.selected_response, terms=terms
-    )
-
-
-def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
-    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited.
-
-    A response by itself has no number that tells the noun for it from the words of its cue: it is called a response.
-    """
-    condition = judgment.condition
-    noun = "Response" if isinstance(condition, SingleResponseCondition) else judgment.pair.content_type
-    terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
-    return condition.sentences(noun), (terms_1, terms_2)
 
 
 def false_alarms(cue_free: Judgments, condition: Condition, confidence: float = 0.90) -> Estimate | None:
@@ -351,7 +309,7 @@ def _corrected(moved: Sequence[MovedPair], x: Judgments, accuracies: Accuracies,
 
 def _family_of(judgment: Judgment) -> str:
     """Return the family as which a cue is read, whatever it is called."""
-    return lexicon_for_labels(judgment.condition.labels, *_render_cues(judgment))[1]
+    return lexicon_for_labels(judgment.condition.labels, *render_cues(judgment))[1]
 
 
 def _labels_by_pair(judgments: Judgments) -> dict[str, Hashable]:
@@ -425,7 +383,7 @@ def constant_side(arms: Sequence[Judgments], sides: Sequence[Choice] = (1, 2, 0)
     0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome. A
     judge that scores sees no sides, and a tie of its scores is the first to move.
     """
-    if any(len(judgment.reply.scores or ()) > 1 for arm in arms for judgment in arm):
+    if any(len(judgment.verdict.scores or ()) > 1 for arm in arms for judgment in arm):
         return None
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
@@ -475,71 +433,6 @@ def _thought(*judgments: Judgment) -> bool | None:
     """Return whether a cue is cited in the reasoning that the server returned beside either verdict, as far as read."""
     texts = [(each, text) for each in judgments if (text := each.verdict.reasoning) and is_english(text)]
     return "cited" in [read_acknowledgment(judgment, text) for judgment, text in texts] if texts else None
-
-
-def contradicting_words(judgment: Judgment) -> str | None:
-    """Return the words in which a judgment's reason argues for the response that it did not choose, or None.
-
-    Of a grade they are those that say the opposite of it. A judge that scores chooses nothing that a reason could argue
-    against.
-    """
-    verdict = judgment.verdict
-    if verdict.selected_response is None or judgment.reply.scores is not None:
-        return None
-    if isinstance(judgment.condition, SingleResponseCondition):
-        return grade_contradiction(verdict.reason, verdict.selected_response == 1, judgment.pair.content_type)
-    return contradiction(verdict.reason, verdict.selected_response, judgment.pair.content_type)
-
-
-def chosen_responses(arm: Judgments) -> dict[str, int]:
-    """Return which of its own responses was chosen of each pair that has a valid verdict, 0 for a tie, by pair id."""
-    return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
-
-
-# A pair is close for a judge whose probability of choosing its response 1 lies between these.
-OPEN = (0.1, 0.9)
-
-
-def movable_share(
-    arms: Iterable[Mapping[str, int]],
-    pairs: Iterable[str],
-    confidence: float = 0.90,
-    likely: Iterable[Mapping[str, float]] = (),
-) -> Estimate | None:
-    """Return the share of pairs that are close for a judge, by conditions that should not matter; Wilson's interval.
-
-    `likely` are probabilities of choosing the pair's own response 1 by pair id, one mapping a condition: where there
-    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions, or is a tie (0): `arms` are
-    choices by pair id. n counts the pairs with a probability, a tie, or a verdict in two conditions at least; None
-    where there are none.
-
-    >>> movable_share([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
-    0.5
-    >>> movable_share([{"a": 1, "b": 1}], "ab", likely=[{"a": 0.8, "b": 0.99}]).value
-    0.5
-    """
-    close = close_pairs(arms, pairs, likely)
-    return proportion(sum(close.values()), len(close), confidence) if close else None
-
-
-def close_pairs(
-    arms: Iterable[Mapping[str, int]], pairs: Iterable[str], likely: Iterable[Mapping[str, float]] = ()
-) -> dict[str, bool]:
-    """Return which pairs are close for a judge, of those of which it is known; the arguments are those of `movable`.
-
-    >>> close_pairs([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc")
-    {'a': True, 'b': False}
-    """
-    choices_by_arm, known = tuple(arms), tuple(likely)
-    close = {}
-    for pair in pairs:
-        chances = [arm[pair] for arm in known if pair in arm]
-        choices = [arm[pair] for arm in choices_by_arm if pair in arm]
-        if chances:
-            close[pair] = OPEN[0] <= sum(chances) / len(chances) <= OPEN[1]
-        elif len(choices) > 1 or 0 in choices:
-            close[pair] = len(set(choices)) > 1 or 0 in choices
-    return close
 
 
 def is_right(judgment: Judgment) -> bool:

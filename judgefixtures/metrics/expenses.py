@@ -5,13 +5,13 @@ made its plan. Recordings hold no times, so the number of sequential calls stand
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from judgefixtures.client.costs import price_of
 from judgefixtures.config import JudgeTable
 from judgefixtures.models.check_rows import Expense
 from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.swap_rows import CallsPerVerdict, ExpenseRow
 from judgefixtures.models.usage import Usage
 from judgefixtures.statistics.estimate import Estimate
 
@@ -19,20 +19,9 @@ Arms = Sequence[Sequence[Judgment]]
 Price = Callable[[JudgeTable, Usage], float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Expenses:
-    """A judge's expenses beside those of its baseline; None where a provider or price table does not say."""
-
-    calls: tuple[int, int]  # that wait for each other, per verdict: judge, baseline
-    input_tokens: Expense | None
-    output_tokens: Expense | None
-    reasoning_tokens: Expense | None
-    usd: Expense | None
-
-
 def compare_expenses(
     candidate: Arms, baseline: Arms, tables: Sequence[JudgeTable], confidence: float = 0.90
-) -> Expenses:
+) -> ExpenseRow:
     """Return what a verdict costs both judges, and the paired difference with its t interval over the pairs.
 
     Arms hold judgments of the same pairs in the same order; a pair's verdicts in several arms are averaged first. A
@@ -47,8 +36,8 @@ def compare_expenses(
         means = [fmean(side) for side in zip(*known, strict=True)]
         return Expense(means[0], means[1], len(known), _difference([a - b for a, b in known], confidence))
 
-    return Expenses(
-        calls=(calls_a_verdict(candidate), calls_a_verdict(baseline)),
+    return ExpenseRow(
+        calls=CallsPerVerdict(judge=calls_a_verdict(candidate), baseline=calls_a_verdict(baseline)),
         input_tokens=expense(lambda _, usage: usage.input_tokens),
         output_tokens=expense(lambda _, usage: usage.output_tokens),
         reasoning_tokens=expense(lambda _, usage: usage.reasoning_tokens),

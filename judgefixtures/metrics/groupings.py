@@ -146,7 +146,7 @@ def _graded(judgment: Judgment, scale: Scale | None) -> float | None:
     """Return 1 for a response that passed, 0 for one that failed, or its score as a share of the scale."""
     if scale is None:
         return {1: 1.0, 2: 0.0}.get(judgment.selected or 0)
-    scores, (low, high) = judgment.reply.scores, scale
+    scores, (low, high) = judgment.verdict.scores, scale
     return None if scores is None else (scores[0] - low) / (high - low)
 
 

@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from judgefixtures.models.check_rows import RaterAgreement, human_label
+from judgefixtures.models.agreement_rows import RaterAgreement, human_label
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import LABELS, Example, Label, clusters_of
-from judgefixtures.statistics.agreement import agreement_rate, balanced_accuracy, true_negative_rate, true_positive_rate
+from judgefixtures.statistics.agreement_rates import (
+    agreement_rate,
+    balanced_accuracy,
+    true_negative_rate,
+    true_positive_rate,
+)
 from judgefixtures.statistics.calibration import brier_score, calibration_error
 from judgefixtures.statistics.clusters import ClusterTotals
 from judgefixtures.statistics.estimate import Estimate

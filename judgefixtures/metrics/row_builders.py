@@ -11,19 +11,17 @@ from judgefixtures.models.pairs import Example, Pair
 from judgefixtures.models.probabilities import Probability
 from judgefixtures.models.replies import Arm, ModelReply, PlanWithUsage
 
-from .contrast_metrics import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
+from .reasons import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
 
 
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> rows.JudgmentRow:
     """Return the row of a judgment, with its plan where there is one."""
     reply, verdict, admits = judgment.reply, judgment.verdict, read_acknowledgment(judgment)
-    kind: type[rows.JudgmentRow] = rows.JudgmentRow
-    own: dict[str, Any] = {}
-    if isinstance(judgment.pair, Example):
-        kind, own = rows.GradeRow, {"passed": rows.PASSED.get(judgment.selected), "label": judgment.pair.label}
+    kind = rows.GradeRow if isinstance(judgment.pair, Example) else rows.JudgmentRow
     return kind.from_sources(
         verdict,
         reply,
+        judgment.pair,
         judge=judge,
         dataset=dataset,
         pair=judgment.pair.id,
@@ -32,11 +30,9 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> rows.JudgmentR
         acknowledgment=admits,
         span="" if admits == "absent" else explain_reading(judgment).span,
         unread=judgment.condition.cue_1 is not None and is_unreadable_reason(judgment),
-        usage=reply.usage,
-        probability=reply.probability and _probability_row(reply.probability),
+        probability=verdict.probability and _probability_row(verdict.probability),
         contradiction=contradicting_words(judgment),
         plan=judgment.planned and rows.ExecutedPlanRow.from_sources(judgment.planned.plan),
-        **own,
     )
 
 

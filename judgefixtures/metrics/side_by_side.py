@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from judgefixtures.models.check_rows import CorrectPairs, PairedTest, Right, SideBySideRow
+from judgefixtures.models.side_by_side_rows import CorrectPairs, PairedTest, Right, SideBySideRow
 from judgefixtures.statistics.clusters import parted
 from judgefixtures.statistics.proportions import holm, macro_average, mcnemar_exact, paired_difference, proportion
 

@@ -20,49 +20,37 @@ CONTROL = "control"  # what decides whatever is found of a judge that did not pa
 R = TypeVar("R", bound="ReportRow")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow(Record):
-    """One of the things that decide a status."""
+@dataclass(frozen=True, slots=True)
+class DecisionPart(Record):
+    """One of the things that decide a status.
 
-    part: str = ""
-    status: str = ""
+    `part` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
+    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
+    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
+    "waiver".
+    `reason` says all of it, `text` a sentence's part: the same where no other is given. `allowed` are the ends between
+    which the estimate may lie, None where there is none on that side. Scores are in points, log-odds in logits, all
+    else in shares.
+    """
+
+    part: str
+    status: Status = Status.ERROR
     reason: str = ""
     text: str = ""
     estimate: Estimate | None = None
     allowed: tuple[float | None, ...] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class DecisionPart:
-    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
-
-    `name` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
-    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
-    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
-    "waiver".
-    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
-    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
-    """
-
-    name: str
-    status: Status
-    reason: str = ""
-    plain: str = ""
-    estimate: Estimate | None = None
-    allowed: tuple[float | None, ...] | None = None
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "text", self.reason.removesuffix(f": {self.status}"))
 
     @property
-    def text(self) -> str:
-        """What a sentence says of it."""
-        return self.plain or self.reason.removesuffix(f": {self.status}")
+    def name(self) -> str:
+        """The quantity, by the name that it had before."""
+        return self.part
 
 
-def part_rows(parts: Iterable[DecisionPart]) -> tuple[PartRow, ...]:
-    """Return parts as rows of the report have them."""
-    return tuple(PartRow.from_sources(each, part=each.name) for each in parts)
-
-
-def decided_by_control(parts: Iterable[PartRow]) -> bool:
+def decided_by_control(parts: Iterable[DecisionPart]) -> bool:
     """Tell whether parts that decided are a judge's control, so that nothing of what was to be measured was."""
     return any(each.part == CONTROL for each in parts)
 
@@ -167,7 +155,7 @@ class Finding:
     @property
     def is_of_control(self) -> bool:
         """Whether a judge's control decided it, so that nothing was measured that anybody could answer for."""
-        return decided_by_control(part_rows(self.decided_by))
+        return decided_by_control(self.decided_by)
 
     @property
     def text(self) -> str:
@@ -186,7 +174,7 @@ class Finding:
         Its rows say so, too, and have this `change`.
         """
         marks = {"status": part.status, "message": part.reason, "text": part.text, **change}
-        decided = part_rows([part])
+        decided = (part,)
         rows = {place: tuple(row.changed(**marks, decided_by=decided) for row in of) for place, of in self.rows.items()}
         return replace(
             self,
@@ -206,7 +194,7 @@ class Finding:
         """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
         plain = "; ".join(filter(None, [self.plain, message]))
         over = DecisionPart("waiver", Status.FAIL, message)
-        rows = self._marked(status=Status.FAIL, message=message, decided_by=part_rows([over]), text=plain)
+        rows = self._marked(status=Status.FAIL, message=message, decided_by=(over,), text=plain)
         return replace(
             self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True, decided_by=(over,)
         )

@@ -57,9 +57,6 @@ class JudgmentRow(JudgeRow):
     plan: ExecutedPlanRow | None = omit_default()
 
 
-PASSED: Mapping[int | None, bool] = {1: True, 2: False}  # by what was selected: a score without a mark does neither
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRow(JudgmentRow):
     """A judgment of one response: whether it passed, None where nobody could tell, and what people say of it."""

@@ -7,7 +7,7 @@ from typing import Literal
 from .contrasts import Condition
 from .pairs import Pair
 from .replies import Arms, JudgeReply, Pairs, Plans, PlanWithUsage
-from .verdicts import Verdict
+from .verdicts import NamedOutcome
 
 Choice = Literal[0, 1, 2]  # 0: a tie
 
@@ -26,7 +26,7 @@ class Judgment:
     planned: PlanWithUsage | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> NamedOutcome:
         """The verdict, valid or not, by position: selected_response 1 stood first."""
         return self.reply.verdict
 

@@ -1,15 +1,14 @@
 """Replies of a model and a judge, before they become judgments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
 
 from .contrasts import Condition
 from .pairs import Pair
 from .plan import Plan
-from .probabilities import Probability
 from .usage import Usage
-from .verdicts import Verdict
+from .verdicts import NamedOutcome
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 
@@ -49,16 +48,13 @@ R = TypeVar("R", bound=ModelReply)
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply(ModelReply):
-    """A verdict.
+    """The outcomes of an answer: its verdict, and the `others` where it states several.
 
-    `probability` is how sure the judge was, where the server told it, and `scores` are those of what stood first and
-    second, of a judge that scores one response at a time, or that of the only response. `imported`: it was read from a
-    log, and nobody was asked.
+    `imported`: it was read from a log, and nobody was asked.
     """
 
-    verdict: Verdict
-    probability: Probability | None = None
-    scores: tuple[float, ...] | None = None
+    verdict: NamedOutcome
+    others: tuple[NamedOutcome, ...] = ()
     imported: bool = False
 
     @property
@@ -68,8 +64,19 @@ class JudgeReply(ModelReply):
 
     @property
     def decides(self) -> object:
-        """The choice."""
-        return self.verdict.selected_response, self.verdict.tie, self.invalid
+        """The values of all outcomes."""
+        return tuple((each.value, each.tie, each.invalid) for each in (self.verdict, *self.others))
+
+    def read_by(self, name: str) -> Self:
+        """Return the reply with the outcome of a name as its verdict; KeyError where there is none.
+
+        >>> reply = JudgeReply(NamedOutcome(True, "It is."), (NamedOutcome(None, "", "no-json", name="polite"),))
+        >>> reply.read_by("polite").verdict.invalid
+        'no-json'
+        """
+        outcomes = {each.name: each for each in (self.verdict, *self.others)}
+        verdict = outcomes.pop(name)
+        return replace(self, verdict=verdict, others=tuple(outcomes.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ k and K words and classes in the clause of a label's word, kb and ka where that 
 label's word in its family, p, x, pc and xc words and classes of the sentence before and after, G, g and gc
 of the whole text.
 
-Linear time: each word is looked up once, and a sentence is at most `_LONGEST_SENTENCE` words.
+Linear time: each word is looked up once, and a sentence is at most `LONGEST_SENTENCE` words.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from .lexicon import (
     family_terms,
     own_family_terms,
 )
+from .reason_sentences import split_sentences
 
 Answer = Literal["cited", "mentioned", "absent"]
 Pair = tuple[str, str]
 
-_LONGEST_SENTENCE = 60  # words; a longer one is cut
 _CLAUSE = 12  # words that a clause spans on either side of a label's word
 _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
@@ -65,53 +65,7 @@ FOREIGN, FOREIGN_FROM = 2, 0.80  # the same where so many words stand in no reas
 
 # ---- text to words ------------------------------------------------------------------------------------------
 
-_NUMBER = {"1": "r1", "2": "r2", "one": "r1", "two": "r2", "a": "r1", "b": "r2", "first": "r1", "second": "r2"}
-_CALLED = (
-    "response|story|answer|text|candidate|option|explanation|reply|version|essay|assistant|r|resp|piece|entry"
-    "|submission|tale"
-)
-_NUMBERED = re.compile(
-    rf"(?i:\b(?:{_CALLED})s? ?#?)(1|2|A|B|(?i:one|two))\b"
-    r"|(?i:\b(?<!at )(?:the )?(first|second)(?! (?:hand|aid|time|of all|person|place|nature))"
-    rf"(?: (?:{_CALLED}|one))?)\b"
-    r"|(?<![\w.,/])([12])(?![\w/%]|[.,]\d)"
-)
-_ABBREVIATED = re.compile(r"\b(?:[A-Za-z]{1,2}\.){2,}")
-_TYPOGRAPHY = str.maketrans(
-    {
-        **dict.fromkeys("’‘", "'"),
-        **dict.fromkeys('“”"*`#_<>', " "),
-        **dict.fromkeys("-‑‐", " "),
-        **dict.fromkeys("–—|", ";"),
-        "→": ":",
-    }
-)
-_NOT = re.compile(r"can't\b|\bcannot\b|\bwon't\b|n't\b")
-_WRITTEN_OUT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not"}
-_TOKEN = re.compile(r"[a-z0-9]+|'(?:s|d|ll|ve|re|m)\b|[.!?;\n,:()]")
-_ENDS = frozenset(".!?;\n")
 _CLAUSE_ENDS = word_set(", : ( ) but yet although though while whereas because since which and so however")
-
-
-def split_sentences(text: str) -> list[list[str]]:
-    """Return the words of a text by sentence; "Response 1" is the word "r1".
-
-    >>> split_sentences("Response 1 isn't old. The second one is!")
-    [['r1', 'is', 'not', 'old'], ['r2', 'is']]
-    """
-    plain = _ABBREVIATED.sub(lambda match: match[0].replace(".", ""), text.translate(_TYPOGRAPHY))
-    plain = _NUMBERED.sub(lambda match: _NUMBER[(match[1] or match[2] or match[3]).lower()], plain).lower()
-    plain = _NOT.sub(lambda match: _WRITTEN_OUT[match[0]], plain)
-    match: list[list[str]] = []
-    words: list[str] = []
-    for token in _TOKEN.findall(plain):
-        if token in _ENDS or len(words) >= _LONGEST_SENTENCE:
-            if words:
-                match.append(words)
-            words = []
-        if token not in _ENDS:
-            words.append(token)
-    return [*match, words] if words else match
 
 
 # ---- of one response ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from judgefixtures.models.probabilities import Probability, Token
-from judgefixtures.models.verdicts import Grade
+from judgefixtures.models.verdicts import NamedOutcome
 from judgefixtures.util.thoughts import blank_thoughts
 
 from . import grades
@@ -35,7 +35,7 @@ UNDECIDED = -1  # a beginning of words of both sides
 def grade_probability(
     tokens: Sequence[Token],
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
     labels: Sequence[object] | None = None,
     field: str | None = None,
@@ -61,7 +61,7 @@ def grade_probability(
 
 def grade_reasons_first(
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
     labels: Sequence[object] | None = None,
     field: str | None = None,
@@ -116,7 +116,7 @@ def _entry(field: str | None) -> re.Pattern[str]:
 
 def _place(
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat,  # noqa: A002 (as parse_grade's)
     labels: Labels | None,
     field: str | None,
@@ -162,7 +162,12 @@ def _place_of(entry: re.Match[str], text: str, words: Mapping[str, int]) -> Verd
 
 
 def _decides(
-    text: str, place: VerdictPosition, others: Sequence[str], grade: Grade, labels: Labels | None, field: str | None
+    text: str,
+    place: VerdictPosition,
+    others: Sequence[str],
+    grade: NamedOutcome,
+    labels: Labels | None,
+    field: str | None,
 ) -> bool:
     """Tell whether a grade was read off a place: with the other one there, the parser reads something else."""
     in_quotes = text[place.start : place.at].rstrip(_NO_QUOTES)[-1:] != ":"
@@ -237,7 +242,7 @@ def grade_side(text_bytes: bytes, words: Mapping[str, int], *, stated: bool = Fa
 
     >>> words = grade_words("json")
     >>> [grade_side(text, words) for text in (b' pass"', b"in", b"un", b"1.0", b"1.5", b"correctly")]
-    [1, 0, None, 1, None, None]
+    [True, False, None, True, None, None]
     """
     text, cut = _split_cut(text_bytes)
     if cut and not stated:

@@ -32,7 +32,7 @@ REASONS = ("reason", "reasoning", "explanation", "rationale", "justification", "
 # Only after "GRADE:" is a letter a usual word, so that no other C or I is.
 PASSING_LETTERS, FAILING_LETTERS = word_set("c"), word_set("i")
 
-PASSES, FAILS = 1, 0
+PASSES, FAILS = True, False
 
 
 def parse_grade(
@@ -53,11 +53,11 @@ def parse_grade(
     ValueError. Time is linear in the length of the text.
 
     >>> parse_grade('{"verdict": "PASS", "reason": "It is correct."}')
-    Grade(passed=True, reason='It is correct.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=True, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_grade('{"reasoning": "Too short.", "score": false}').passed
     False
     >>> parse_grade("It names no date.\n\n**GRADE: I**", "grade")
-    Grade(passed=False, reason='It names no date.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=False, reason='It names no date.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_grade('{"is_toxic": false}', labels=[False, True], field="is_toxic").passed
     True
     >>> parse_grade("Partial.", "word").invalid
@@ -67,10 +67,7 @@ def parse_grade(
         raise ValueError(f'unknown verdict format {format!r}: use "json", "brackets", "grade" or "word"')
     sides = None if labels is None else label_sides(labels)
     form = _form(format, None if sides is None else _words_of(sides), field)
-    stated = read_answer(text, "json" if format == "json" else "brackets", form)
-    if stated.value is None:
-        return Grade(None, stated.reason, stated.invalid, (), stated.reasoning)
-    return Grade(stated.value == PASSES, stated.reason, None, stated.repaired, stated.reasoning)
+    return read_answer(text, "json" if format == "json" else "brackets", form)
 
 
 def label_sides(labels: object) -> Labels:
@@ -194,7 +191,9 @@ def _form(format: GradeFormat, own: _Words | None, field: str | None) -> AnswerF
     longest = max(len(word.split()) for word in words)
     tokens = {"json": BRACKETS, "brackets": BRACKETS, "grade": LINE, "word": _alone(longest)}
     keys = FIELDS if field is None else (field,)
-    return AnswerFormat(keys[0], value, is_plain, _unread(keys), tokens[format], in_brackets, keys[1:], True, REASONS)
+    return AnswerFormat(
+        keys[0], value, is_plain, _unread(keys), tokens[format], in_brackets, keys[1:], True, REASONS, "passed"
+    )
 
 
 def keys_pattern(names: Sequence[str]) -> str:

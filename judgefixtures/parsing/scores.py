@@ -5,6 +5,7 @@ scale or chooses between two scores.
 """
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
@@ -29,7 +30,7 @@ def parse_score(
     unknown `format` raises ValueError. Time is linear in the length of the text.
 
     >>> parse_score('{"score": 7, "reason": "It is correct."}')
-    Score(value=7, reason='It is correct.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=7, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_score('{"score": "7/10", "reason": "short"}').repaired
     ('value',)
     >>> parse_score("Clear, but wrong. [[2]]", "brackets").value
@@ -38,13 +39,12 @@ def parse_score(
     'not-a-choice'
     """
     stated = read_answer(text, format, _form(str(scale[1]), is_whole_number_scale(scale)))
-    value, invalid = stated.value, stated.invalid
     lowest, highest = (Decimal(str(end)) for end in scale)  # 0.1 as it was written, not as the float next to it
-    if value is not None and not lowest <= value <= highest:
-        value, invalid = None, "not-a-choice"
-    if value is None:
-        return Score(None, stated.reason, invalid, (), stated.reasoning)
-    return Score(_number_of(value), stated.reason, None, stated.repaired, stated.reasoning)
+    if stated.value is None:
+        return stated
+    if not lowest <= stated.value <= highest:
+        return replace(stated, value=None, invalid="not-a-choice", repaired=())
+    return replace(stated, value=_number_of(stated.value))
 
 
 def is_whole_number_scale(scale: Scale) -> bool:
@@ -107,4 +107,4 @@ def _form(highest: str, whole: bool) -> AnswerFormat:
             return score if _WRITTEN.fullmatch(bare_token(token)) else "no-token", token
         return score, str(int(score)) if whole else token.strip().partition("/")[0].rstrip()
 
-    return AnswerFormat("score", value, is_plain, _UNREAD, BRACKETS, in_brackets)
+    return AnswerFormat("score", value, is_plain, _UNREAD, BRACKETS, in_brackets, name="score")

@@ -19,7 +19,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from judgefixtures.models.verdicts import Choice, InvalidKind, Verdict
+from judgefixtures.models.verdicts import Choice, InvalidKind, NamedOutcome, Verdict
 from judgefixtures.util.texts import make_encodable
 from judgefixtures.util.thoughts import split_thoughts, stated_reason
 
@@ -28,7 +28,6 @@ __all__ = [
     "MAX_OBJECTS",
     "AnswerFormat",
     "InvalidKind",
-    "ParsedValue",
     "Verdict",
     "json_objects_in",
     "parse_verdict",
@@ -61,7 +60,7 @@ def parse_verdict(
     Source: the answers asked for in arXiv 2509.26072, Appendix A, and in MT-Bench (arXiv 2306.05685).
 
     >>> parse_verdict('{"selected_response": 2, "reason": "It is correct."}')
-    Verdict(selected_response=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
+    NamedOutcome(value=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_verdict("Sure: {'selected_response': '1', 'reason': 'shorter'}").repaired
     ('prose', 'syntax', 'value')
     >>> tie = '{"selected_response": "tie", "reason": "equal"}'
@@ -72,30 +71,16 @@ def parse_verdict(
     """
     stated = read_answer(text, format, COUNTING_TIES if ties == "half" else CHOICES)
     if ties == "half" and stated.invalid == "tie":
-        return Verdict(None, stated.reason, None, stated.repaired, stated.reasoning, tie=True)
-    return Verdict(stated.value, stated.reason, stated.invalid, stated.repaired, stated.reasoning)  # type: ignore[arg-type]
+        return replace(stated, invalid=None, tie=True)
+    return stated
 
 
 # --- what verdicts, scores and grades have in common ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedValue:
-    """What a text states, whatever it was asked for: a value with its reason, or the kind of its failure.
-
-    The other fields are as those of `Verdict`.
-    """
-
-    value: int | Decimal | None
-    reason: str
-    invalid: InvalidKind | None = None
-    repaired: tuple[str, ...] = ()
-    reasoning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerFormat:
-    """How a value is stated: under which key of an object or as which token in brackets, and what it can be.
+    """How the outcome `name` is stated: under which key of an object or as which token in brackets, and what it can be.
 
     `value` makes a value, or the kind of a failure, of what stands under the key, and `is_plain` tells whether that
     is as it was asked for. `unread` finds values among what could not be read, and `token` those in brackets, in its
@@ -115,12 +100,17 @@ class AnswerFormat:
     more_keys: tuple[str, ...] = ()
     first_readable: bool = False
     reasons: tuple[str, ...] = ("reason",)
+    name: str = "winner"
 
 
-def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> ParsedValue:  # noqa: A002 (as parse_verdict's)
+def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> NamedOutcome:  # noqa: A002 (as parse_verdict's)
     """Return what a judge's whole text states in a form, or an invalid one with its kind. No text raises."""
     if format not in ("json", "brackets"):
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')
+    return replace(_read_whole(text, format, form), name=form.name)
+
+
+def _read_whole(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> NamedOutcome:  # noqa: A002
     if len(text) > MAX_CHARACTERS:
         return _invalid("too-long")
     text = make_encodable(text).strip()
@@ -134,11 +124,11 @@ def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerForm
     return stated if bare == text else _mended(stated, "syntax")
 
 
-def _invalid(kind: InvalidKind, reason: str = "") -> ParsedValue:
-    return ParsedValue(None, reason, kind)
+def _invalid(kind: InvalidKind, reason: str = "") -> NamedOutcome:
+    return NamedOutcome(None, reason, kind)
 
 
-def _mended(stated: ParsedValue, *repairs: str) -> ParsedValue:
+def _mended(stated: NamedOutcome, *repairs: str) -> NamedOutcome:
     """Return what is stated with repairs noted, each once; where it is invalid, nothing was repaired."""
     if stated.invalid:
         return stated
@@ -168,7 +158,7 @@ def bare_token(token: str) -> str:
     return unicodedata.normalize("NFKC", token).strip(MARKS + "\r\n")
 
 
-def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
+def _read_brackets(text: str, form: AnswerFormat) -> NamedOutcome:
     reasoning, answer = split_thoughts(text)
     if not answer:
         return replace(_invalid("empty"), reasoning=reasoning)
@@ -180,7 +170,7 @@ def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
     if token.groupdict().get("closed", "]]") is None:
         value = "no-token" if answer[token.end() :].strip() else "truncated"
     reason = "" if value == "no-token" else reason
-    stated = _invalid(value, reason) if isinstance(value, str) else ParsedValue(value, reason)
+    stated = _invalid(value, reason) if isinstance(value, str) else NamedOutcome(value, reason)  # type: ignore[arg-type]
     as_asked = token[1] == plain and (form.token is not BRACKETS or token[0].rstrip() == f"[[{plain}]]")
     return replace(stated if as_asked else _mended(stated, "syntax"), reasoning=reasoning)
 
@@ -188,7 +178,7 @@ def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
 # --- json: from the text to its objects -------------------------------------------------------------------
 
 
-def _read_json(text: str, form: AnswerFormat) -> ParsedValue:
+def _read_json(text: str, form: AnswerFormat) -> NamedOutcome:
     if whole := _read_value(text, form):
         return whole
     reasoning, answer = split_thoughts(text)
@@ -196,7 +186,7 @@ def _read_json(text: str, form: AnswerFormat) -> ParsedValue:
     return replace(stated, reasoning=reasoning)
 
 
-def _read_answer(answer: str, form: AnswerFormat) -> ParsedValue:
+def _read_answer(answer: str, form: AnswerFormat) -> NamedOutcome:
     if whole := _read_value(answer, form):
         return whole
     if fenced := _unfenced(answer):
@@ -228,9 +218,9 @@ _BARE_KEY = re.compile(r"\{\s*+([A-Za-z][\w ]{0,60}+):")
 _STRUCTURE = re.compile(rf"{_STRING}|[{{}}\"]|{_BEGINS_WORD}['“‘]", re.DOTALL)
 
 
-def _scan(text: str, form: AnswerFormat) -> ParsedValue:
+def _scan(text: str, form: AnswerFormat) -> NamedOutcome:
     """Return what all objects in the text agree on."""
-    values: list[ParsedValue | None] = []
+    values: list[NamedOutcome | None] = []
     unread: list[str] = []
     position = 0
     for start, end in _spans(text):
@@ -282,7 +272,7 @@ def _object_end(text: str, start: int) -> int | None:
     return None
 
 
-def _agreed(values: Iterable[ParsedValue]) -> ParsedValue:
+def _agreed(values: Iterable[NamedOutcome]) -> NamedOutcome:
     """Return what the last object states if no other one says anything else.
 
     A tie is a statement, and contradicts a choice. What is not a choice is none: a format that is echoed
@@ -323,7 +313,7 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal, stri
 _UNREADABLE = (ValueError, ArithmeticError, RecursionError)
 
 
-def _read_value(text: str, form: AnswerFormat) -> ParsedValue | None:
+def _read_value(text: str, form: AnswerFormat) -> NamedOutcome | None:
     """Return what `text` states as one strict JSON value; None if it is not one."""
     try:
         value = _STRICT.decode(text)
@@ -339,7 +329,7 @@ def _read_value(text: str, form: AnswerFormat) -> ParsedValue | None:
     return _invalid("no-json")
 
 
-def _read_object(text: str, form: AnswerFormat) -> ParsedValue | None:
+def _read_object(text: str, form: AnswerFormat) -> NamedOutcome | None:
     """Return what `text`, from brace to brace, states; None if no repair makes it JSON."""
     if stated := _read_value(text, form):
         return stated
@@ -370,7 +360,7 @@ def json_objects_in(text: str) -> list[dict[str, Any]]:
     return objects
 
 
-def _stated(value: _Object, form: AnswerFormat) -> ParsedValue:
+def _stated(value: _Object, form: AnswerFormat) -> NamedOutcome:
     entry = _entry(value, form)
     reason_entry = _reason_entry(value, form, entry)
     if isinstance(entry, str) or isinstance(reason_entry, str):
@@ -386,7 +376,8 @@ def _stated(value: _Object, form: AnswerFormat) -> ParsedValue:
         "value": not form.is_plain(written),
         "reason": not isinstance(reason, str),
     }
-    return ParsedValue(read, words, repaired=tuple(name for name, needed in repairs.items() if needed))
+    repaired = tuple(name for name, needed in repairs.items() if needed)
+    return NamedOutcome(read, words, repaired=repaired)  # type: ignore[arg-type]  # its parser makes it a float
 
 
 def _entry(value: _Object, form: AnswerFormat) -> tuple[str, Any] | Literal["no-json", "conflict"]:

@@ -231,7 +231,7 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
         **{each: getattr(finding.estimate, each, None) for each in OF_ESTIMATE},
         "tolerance": allowed,
         "says": finding.plain,
-        "decided_by": "; ".join(f"{part.name}: {part.reason}" for part in finding.decided_by),
+        "decided_by": "; ".join(f"{part.part}: {part.reason}" for part in finding.decided_by),
         "waived_by": finding.waived.owner if finding.waived else None,
     }
     return [

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
+from judgefixtures.models.check_rows import PlansRow
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Asked, Fault, Kind, Plan
@@ -265,27 +266,18 @@ def _named(name: str, text: str, pair: Pair, unless: str = "") -> Iterator[str]:
 # --- counts -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCounts:
-    """What became of the plans for some pairs: how many are the judge's own, how many are a fallback, and why."""
-
-    n: int
-    fallback: int
-    faults: Mapping[Fault, int]
-    kinds: Mapping[Kind, int]
-    leaks: int
-
-    @property
-    def planned(self) -> int:
-        """Plans that are carried out as they were made."""
-        return self.n - self.fallback
-
-
-def count_plans(pairs: Sequence[Pair], plans: Sequence[Plan]) -> PlanCounts:
+def count_plans(pairs: Sequence[Pair], plans: Sequence[Plan]) -> PlansRow:
     """Return the counts over the plans of some pairs, in their order; a hand-made plan that leaks counts too."""
     faults = Counter(plan.fault for plan in plans if plan.fault is not None)
     kinds = Counter(plan.kind for plan in plans)
     planned = zip(pairs, plans, strict=True)
     leaking = sum(plan.fault in LEAKS or plan_leak(plan.text, pair) is not None for pair, plan in planned)
     fallback = sum(plan.origin == "fallback" for plan in plans)
-    return PlanCounts(len(plans), fallback, dict(sorted(faults.items())), dict(sorted(kinds.items())), leaking)
+    return PlansRow(
+        n=len(plans),
+        planned=len(plans) - fallback,
+        fallback=fallback,
+        faults=dict(sorted(faults.items())),
+        kinds=dict(sorted(kinds.items())),
+        leaks=leaking,
+    )

@@ -15,8 +15,10 @@ from judgefixtures.checks.human_agreement import AgreementCheck
 from judgefixtures.checks.plain_language import status_with_part
 from judgefixtures.checks.swap_decision import decide_swaps
 from judgefixtures.models import check_rows
-from judgefixtures.models.findings import Finding, Row, evidence_of, part_rows, rows_of
+from judgefixtures.models.agreement_rows import AgreementRow
+from judgefixtures.models.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.statistics import Estimate, format_signed, holm, upper_tail, z_quantile
 from judgefixtures.statistics.clusters import score_interval, score_test
 from judgefixtures.util.errors import JudgeFixturesError
@@ -31,7 +33,7 @@ UNPAIRED = {
     "swap": "a swap is compared by its difference of two judges, like that of others",
     "kappa": "kappa is no mean of examples, and is compared like that of others",
 }
-ESTIMATED = (check_rows.ContrastRow, check_rows.AccuracyRow, check_rows.WordingRow, check_rows.AgreementRow)
+ESTIMATED = (check_rows.ContrastRow, check_rows.AccuracyRow, check_rows.WordingRow, AgreementRow)
 READ = {kind.place for kind in ESTIMATED}  # whose rows have estimates
 FLIPS = "excess flips of other words"
 SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
@@ -129,14 +131,14 @@ class _Side:
                 self.estimates[right.judge, right.dataset, "accuracy"] = right.accuracy
         for moved in evidence_of(findings, check_rows.PairShifts):
             self.scores[moved.judge, moved.dataset, f"VSR of {moved.contrast}"] = moved.moves
-        for of in evidence_of(findings, check_rows.CorrectPairs):
+        for of in evidence_of(findings, CorrectPairs):
             self.scores[of.judge, of.dataset, "accuracy"] = {pair: float(each) for pair, (_, each) in of.right.items()}
         for worded in rows_of(findings, check_rows.WordingRow):
             if worded.wording == check_rows.ALL and worded.excess_flips is not None:
                 self.estimates[worded.judge, worded.dataset, FLIPS] = worded.excess_flips
         for flipped in evidence_of(findings, check_rows.WordingFlips):
             self.scores[flipped.judge, flipped.dataset, FLIPS] = flipped.excess
-        for with_people in rows_of(findings, check_rows.AgreementRow):
+        for with_people in rows_of(findings, AgreementRow):
             if with_people.category == "all":
                 self._compare(with_people, record.judgments)
         for each in findings:  # of swaps, and of every other check that has an estimate
@@ -148,7 +150,7 @@ class _Side:
                 found = Estimate(part.value, part.low, part.high, 1 - 2 * record.alpha, part.n)
                 self.estimates[who, "all", f"{part.kind} of {part.name}" if part.name else part.kind] = found
 
-    def _compare(self, row: check_rows.AgreementRow, judgments: Iterable[Row]) -> None:
+    def _compare(self, row: AgreementRow, judgments: Iterable[Row]) -> None:
         """Take what is compared of a judge's agreement with people: of shares with each example's own score."""
         rates = {"accuracy": row.accuracy, "TPR": row.tpr, "TNR": row.tnr, "kappa": row.kappa}
         ((arm, repeat),) = AgreementCheck.arms
@@ -256,7 +258,7 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     before, after = ({_name(each): each for each in findings} for findings in (old, new))
 
     def status_of(finding: Finding) -> str:
-        return status_with_part(finding.status, part_rows(finding.decided_by))
+        return status_with_part(finding.status, finding.decided_by)
 
     both = sorted(before.keys() & after.keys())
     lines = []

@@ -7,7 +7,7 @@ from judgefixtures.checks.close_pairs import FEW
 from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import DisplayOptions, Section, read_results, sorted_rows
 from judgefixtures.models.check_rows import ItemResultRow
-from judgefixtures.models.findings import Finding, Row, decided_by_control, part_rows
+from judgefixtures.models.findings import Finding, Row, decided_by_control
 from judgefixtures.models.vocabulary import wording_of
 from judgefixtures.statistics.estimate import SEVERITY, Status
 from judgefixtures.util.patterns import load_table
@@ -30,9 +30,8 @@ def _sum_up_findings(findings: Sequence[Finding]) -> list[ItemResultRow]:
     """Return what each item found, in a sentence."""
 
     def row_of(finding: Finding) -> ItemResultRow:
-        parts, message = part_rows(finding.decided_by), "; ".join(finding.reasons)
-        waived = finding.waived is not None
-        return ItemResultRow.from_sources(finding, waived=waived, decided_by=parts, text=finding.plain, message=message)
+        message, waived = "; ".join(finding.reasons), finding.waived is not None
+        return ItemResultRow.from_sources(finding, waived=waived, text=finding.plain, message=message)
 
     return sorted_rows(map(row_of, findings), KEY)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Row]
 
-FORMAT = 2
+FORMAT = 3
 RESULTS = "results.jsonl"
 PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
 BEGAN = '{"judgefixtures_results": "began"}'  # all that the file holds while a run is on its way

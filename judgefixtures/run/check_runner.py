@@ -16,7 +16,7 @@ from judgefixtures.checks.missing_answers import not_in_log, with_unreadable_exa
 from judgefixtures.client.model_client import ModelClient
 from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.certainty import likely_of
-from judgefixtures.metrics.contrast_metrics import chosen_responses
+from judgefixtures.metrics.movable_pairs import chosen_responses
 from judgefixtures.models.check_rows import ControlRow, GateLookRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
 from judgefixtures.models.findings import Finding, ReportRow

@@ -78,8 +78,8 @@ def closeness_order(arms: Sequence[Sequence[Judgment]], mark: float | None = Non
     By scores where it gives some, else by what it chose in the first two arms, and how likely that was.
     """
     own, other = arms[0], arms[-1]
-    if any(judgment.reply.scores for judgment in own):
-        return nearest_first((judgment.reply.scores for judgment in own), mark), True
+    if any(judgment.verdict.scores for judgment in own):
+        return nearest_first((judgment.verdict.scores for judgment in own), mark), True
     orders = [likely_of(own), likely_of(other)]
     values = ([arm[judgment.pair.id] for arm in orders if judgment.pair.id in arm] for judgment in own)
     likely = {place: sum(each) / len(each) for place, each in enumerate(values) if each}

@@ -158,7 +158,7 @@ class AskedRequests:
     def _note_probabilities(self, replies: Sequence[JudgeReply]) -> None:
         """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
         valid = [reply for reply in replies if reply.invalid is None]
-        without, name = sum(reply.probability is None for reply in valid), self.judge.name
+        without, name = sum(reply.verdict.probability is None for reply in valid), self.judge.name
         if valid and without == len(valid):
             model = self.judge.table.model or self.judge.table.target
             self.context.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")

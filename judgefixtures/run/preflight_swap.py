@@ -7,7 +7,7 @@ from judgefixtures.checks.human_agreement import label_counts
 from judgefixtures.checks.swap import REPEATED, check_of_swap_part
 from judgefixtures.client.costs import Cost, format_usd, maximum_cost, share_of_cost
 from judgefixtures.config import SwapTable
-from judgefixtures.metrics.contrast_metrics import chosen_responses, movable_share
+from judgefixtures.metrics.movable_pairs import chosen_responses, movable_share
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics import Estimate, format_share
 from judgefixtures.statistics.agreement import too_few_labels_text

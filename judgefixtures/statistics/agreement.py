@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from .agreement_rates import share_estimate
 from .clusters import ScoredUnits, Totals, can_decide
 from .elementary import check_alpha, check_number, check_open, check_whole, lower_tail, upper_tail, z_quantile
 from .estimate import Estimate, GateResult, Status, format_estimate, format_share, pluralize
 from .gates import LARGEST_ADVICE, combine_one_sided_tests, inconclusive_advice
 from .kappa import TwoByTwo, cohen_kappa, kappa_z, most_likely_table
 from .power import ENOUGH
-from .proportions import binomial_tails, macro_average, proportion
+from .proportions import binomial_tails
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64
@@ -65,70 +66,6 @@ class AgreementLimits:
 
 
 # --- estimates ----------------------------------------------------------------------------------------------
-
-
-def true_positive_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TPR: the share of what people pass that the judge passes, with its exact interval.
-
-    `totals` are the positives by cluster where examples are related: 1 for a passed one. Without positives the value is
-    nan and the interval 0 to 1. Raises ValueError for counts that no table can have. Source: Clopper and Pearson 1934.
-
-    >>> found = true_positive_rate(28, 2, 5, 25)
-    >>> round(found.value, 3), round(found.low, 3), found.n
-    (0.933, 0.805, 30)
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.tp, table.positives, confidence, totals)
-
-
-def true_negative_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TNR: the share of what people fail that the judge fails, with its exact interval.
-
-    `totals` are the negatives by cluster: 1 for a failed one. As `true_positive_rate` else.
-
-    >>> round(true_negative_rate(28, 2, 5, 25).value, 3)
-    0.833
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.tn, table.negatives, confidence, totals)
-
-
-def agreement_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return accuracy: the share of all labels that the judge agrees with, with its exact interval.
-
-    `totals` are all examples by cluster: 1 where the judge agrees. As `true_positive_rate` else.
-
-    >>> round(agreement_rate(28, 2, 5, 25).value, 3)
-    0.883
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.agreement, table.n, confidence, totals)
-
-
-def balanced_accuracy(
-    tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: tuple[Totals, Totals] = (None, None)
-) -> Estimate:
-    """Return (TPR + TNR) / 2, which no prevalence moves, with the interval that theirs make (MOVER, of Wilson's).
-
-    `totals` are those of positives and of negatives. Without either class the value is nan and the interval 0 to 1.
-    Raises ValueError for counts that no table can have. Source: Zou and Donner 2008.
-
-    >>> found = balanced_accuracy(27, 3, 10, 10)
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
-    (0.7, 0.59, 0.79)
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    if not (table.positives and table.negatives):
-        return Estimate(math.nan, 0.0, 1.0, check_open(confidence, "confidence"), int(table.n))
-    parts = ((table.tp, table.positives, totals[0]), (table.tn, table.negatives, totals[1]))
-    rates = [proportion(right, int(n), confidence, totals=related) for right, n, related in parts]
-    return macro_average(rates, confidence)
-
-
-def _share(right: float, n: float, confidence: float, totals: Totals) -> Estimate:
-    if not n:
-        return Estimate(math.nan, 0.0, 1.0, check_open(confidence, "confidence"), 0)
-    return proportion(right, int(n), confidence, "exact", totals)
 
 
 # --- gates --------------------------------------------------------------------------------------------------
@@ -240,7 +177,7 @@ def _gate_share(
 ) -> GateResult:
     """Return what a share comes to against its limit, `right` of `n`."""
     check_alpha(alpha, limit=limit)
-    estimate = _share(right, n, 1 - 2 * alpha, totals)
+    estimate = share_estimate(right, n, 1 - 2 * alpha, totals)
     tails = binomial_tails(right, int(n), limit, totals) if n else (1.0, 1.0)
     text = f"{_SHOWN[name]} {right:g}/{n:g} = {format_estimate(estimate, format_share)}" if n else f"no {_SHOWN[name]}"
     return _TestedRate(name, table, limit, alpha, totals, limit).result(text, estimate, tails)

@@ -9,13 +9,13 @@ lists the components that Holm's procedure rejects. docs/explanation/swap.md nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
 from judgefixtures.config import SwapTable
-from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.swap_rows import ComponentKind, ComponentRole, ComponentRow, DecisionRow, SwapStatus
 from judgefixtures.models.vocabulary import Vocabulary
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels
 from judgefixtures.statistics.clusters import can_decide
@@ -23,14 +23,14 @@ from judgefixtures.statistics.elementary import upper_tail, z_quantile
 from judgefixtures.statistics.estimate import Estimate, Status
 
 from .cells import CellMoves, Clusters, Flips, SwapAccuracy, SwapContrast
-from .components import Component, Kind, Role, SwapDecision, fault_signs, worse_by
+from .components import fault_signs, worse_by
 from .margins import SampleDemand, guard_margin, pairs_at, pairs_for_equals
 from .per_pair import PairScoreCounts
 from .pooling import RATES, SwapData, shift_sizes
 from .sentences import SHIFTS, approval_text, component_line, component_title
 
 LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
-NEVER_REJECTS: tuple[Kind, ...] = ("invalid",)
+NEVER_REJECTS: tuple[ComponentKind, ...] = ("invalid",)
 
 
 def decide_swap(
@@ -42,7 +42,7 @@ def decide_swap(
     missing: Sequence[str] = (),
     baseline_flips: Flips = None,
     clusters: Clusters = None,
-) -> SwapDecision:
+) -> DecisionRow:
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
     `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
@@ -73,7 +73,7 @@ def decide_swap_at_levels(
     baseline_flips: Flips = None,
     clusters: Clusters = None,
     intervals: bool = True,
-) -> SwapDecision:
+) -> DecisionRow:
     """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
@@ -93,7 +93,7 @@ def guards(
     alpha: float = 0.05,
     baseline_flips: Flips = None,
     clusters: Clusters = None,
-) -> tuple[tuple[Component, ...], tuple[str, ...]]:
+) -> tuple[tuple[ComponentRow, ...], tuple[str, ...]]:
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
     The components that `decide_swap` finds for it among all the others, but for one thing: whether a contrast moves the
@@ -119,7 +119,7 @@ def dataset_margin(swap: SwapTable) -> float:
 class _TestedComponent:
     """A component, and what the number of pairs is found from."""
 
-    component: Component
+    component: ComponentRow
     scores: PairScoreCounts
     margin_at: Callable[[int], float]
     beyond: PairScoreCounts  # what its FAIL comes of
@@ -199,7 +199,7 @@ class _Comparison:
         message = component_line(replace(component, status=Status.INCONCLUSIVE), own.scores, own.words, hangs=True)
         return replace(own, component=replace(component, status=Status.INCONCLUSIVE, message=message), hangs=True)
 
-    def of_family(self, kind: Kind, family: str, moves: list[CellMoves]) -> _TestedComponent:
+    def of_family(self, kind: ComponentKind, family: str, moves: list[CellMoves]) -> _TestedComponent:
         """Return the component of a family: every pair's mean over the contrasts in which it is complete."""
         declared = self.pool.declared(kind, moves)
         ours, theirs = (list(each) for each in zip(*(_seen_signs(kind, each) for each in moves), strict=True))
@@ -209,7 +209,7 @@ class _Comparison:
         excess = sum(each.excess for each in moves) / len(moves)
         return self.test(kind, "primary", family, passing, failing, self.margin_of(kind), excess=excess)
 
-    def of_cell(self, kind: Kind, moves: CellMoves) -> _TestedComponent:
+    def of_cell(self, kind: ComponentKind, moves: CellMoves) -> _TestedComponent:
         """Return the component of a contrast on a dataset: PASS at the guard's margin, FAIL at the family's."""
         cell, pool = moves.cell, self.pool
         siblings = [each for each in pool.compared if each.cell.contrast == cell.contrast]
@@ -223,7 +223,7 @@ class _Comparison:
     def of_all_pairs(self) -> Tested:
         """Return accuracy, pass rate, flip rate and invalid verdicts, each over all pairs of all datasets."""
         known, swap = self.pool.known, self.swap
-        tested: list[tuple[Kind, PairScoreCounts | None, float]] = [
+        tested: list[tuple[ComponentKind, PairScoreCounts | None, float]] = [
             ("accuracy", self.pool.right(known) if known else None, swap.accuracy_margin),
             ("pass-rate", self.pool.passes(), swap.pass_rate_margin),
             ("flip-rate", self.pool.flips(), swap.flip_margin),
@@ -253,11 +253,11 @@ class _Comparison:
         limit = self.swap.accuracy_margin
         return self.test("accuracy", "guard", accuracy.dataset, scores, [scores], margin, limit=limit)
 
-    def margin_of(self, kind: Kind) -> float:
+    def margin_of(self, kind: ComponentKind) -> float:
         """Return by how much a family may be worse."""
         return self.swap.vsr_margin if kind == "abs-vsr" else self.swap.silent_margin
 
-    def guard(self, kind: Kind, cell: SwapContrast, pairs: int) -> float:
+    def guard(self, kind: ComponentKind, cell: SwapContrast, pairs: int) -> float:
         """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
         size = max(round(len(cell.pairs) * pairs / self.pool.pairs), 1)
         flips, margin = self.baseline_flips, self.margin_of(kind)
@@ -269,8 +269,8 @@ class _Comparison:
 
     def test(
         self,
-        kind: Kind,
-        role: Role,
+        kind: ComponentKind,
+        role: ComponentRole,
         name: str,
         passing: PairScoreCounts,
         failing: Sequence[PairScoreCounts],
@@ -290,7 +290,7 @@ class _Comparison:
         p_fail = upper_tail(z_fail)
         status = self.status(z, p_fail)
         numbers = self.shown(kind, beyond if status is Status.FAIL else passing)
-        component = Component(
+        component = ComponentRow(
             kind=kind,
             role=role,
             name=name,
@@ -313,21 +313,21 @@ class _Comparison:
             return Status.PASS
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
-    def shown(self, kind: Kind, scores: PairScoreCounts) -> Mapping[str, Any]:
+    def shown(self, kind: ComponentKind, scores: PairScoreCounts) -> Mapping[str, Any]:
         """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
 
         Beside it what each judge does by itself, where intervals are asked for.
         """
         confidence = 1 - 2 * self.levels.interval_level
         if not self.intervals:
-            return {"estimate": Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)}
+            return asdict(Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n))
         assert scores.sides is not None
         alone = [each.interval(confidence) if kind in SHIFTS else each.share(confidence) for each in scores.sides()]
-        return {"estimate": scores.interval(confidence), "of_candidate": alone[0], "of_baseline": alone[1]}
+        return {**asdict(scores.interval(confidence)), "judge": alone[0], "baseline": alone[1]}
 
     # --- the decision -------------------------------------------------------------------------------------
 
-    def decision(self) -> SwapDecision:
+    def decision(self) -> DecisionRow:
         """Return what all components together come to."""
         components = tuple(each.component for each in self.tested)
         guards = [c.margin for c in components if c.role == "guard" and c.kind in SHIFTS]
@@ -337,21 +337,27 @@ class _Comparison:
             failed = {each.component: each.failed(of).component for each, of in zip(rejecting, numbers, strict=True)}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
-            return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
+            return DecisionRow(
+                status=SwapStatus.REJECT, reasons=demonstrated, components=components, guard_margin=guard
+            )
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.pool.not_compared(self.missing)
         if {each.kind for each in components} == {"pass-rate"}:
             not_compared.append("nothing but the pass rate was compared, and it does not tell who is right")
         if components and not open_ones and not not_compared:
             lines = approval_text(self.swap, {each.kind for each in components}, self.pool, guard)
-            return SwapDecision(SwapStatus.APPROVE, (*lines, *self.unknown()), components, guard)
+            return DecisionRow(
+                status=SwapStatus.APPROVE, reasons=(*lines, *self.unknown()), components=components, guard_margin=guard
+            )
         if not components:
             not_compared.append("nothing was compared")
         undecided = any(each.hangs or not can_decide(each.scores.totals) for each in self.tested)
         needed = self.needed() if open_ones and not not_compared and not undecided else None
         open_ones.sort(key=lambda each: (each.component.role != "primary", each.component.z))
         reasons = [*not_compared, *(each.component.message for each in open_ones), *self.advice(open_ones, needed)]
-        return SwapDecision(SwapStatus.INCONCLUSIVE, (*reasons, *self.unknown()), components, guard, needed)
+        return DecisionRow(
+            reasons=(*reasons, *self.unknown()), components=components, guard_margin=guard, needed_pairs=needed
+        )
 
     def rejecting(self) -> Tested:
         """Return what demonstrably is beyond its margin, Holm's procedure in each half; primaries first."""
@@ -424,7 +430,7 @@ class _Comparison:
         return pairs_at(difference, margin, scores.deviation, scores.n / self.pool.pairs, z_pass)
 
 
-def _seen_signs(kind: Kind, moves: CellMoves) -> tuple[int, int]:
+def _seen_signs(kind: ComponentKind, moves: CellMoves) -> tuple[int, int]:
     """Return the directions in which candidate and baseline moved: +1 also where there is none, and for an edit."""
     both = shift_sizes(moves, kind)
     edited = moves.cell.kind == "edit"

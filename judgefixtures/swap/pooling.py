@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.swap_rows import ComponentKind
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.agreement import FEWEST_OF_A_CLASS
 from judgefixtures.statistics.estimate import format_share
 
 from .cells import CellMoves, Clusters, CountsOfBoth, PairKey, SwapAccuracy, SwapContrast, number_pairs, read_moves
-from .components import Kind
 from .per_pair import Labels, PairScoreCounts
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
 MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
 DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the declared direction: 1% two-sided
 
-RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
+RATES: Mapping[ComponentKind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
 UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
 ANY_LABEL = (*LABELS, UNLABELLED)
 
@@ -155,7 +155,7 @@ class SwapData:
 
     # --- directions and scores ----------------------------------------------------------------------------
 
-    def declared(self, kind: Kind, moves: Iterable[CellMoves]) -> dict[str, int]:
+    def declared(self, kind: ComponentKind, moves: Iterable[CellMoves]) -> dict[str, int]:
         """Return by contrast the direction along which the baseline counts: +1 unless it demonstrably goes the other.
 
         Never the one that is seen: that would flatter a noisy baseline. Whichever it is, the baseline's shift along it
@@ -166,7 +166,7 @@ class SwapData:
             by_contrast[each.cell.contrast].append(each)
         return {contrast: self._direction(kind, group) for contrast, group in by_contrast.items()}
 
-    def _direction(self, kind: Kind, group: list[CellMoves]) -> int:
+    def _direction(self, kind: ComponentKind, group: list[CellMoves]) -> int:
         if group[0].cell.kind == "edit":
             return 1
         own = [each.own if kind == "abs-vsr" else each.own_unadmitted for each in group]
@@ -178,7 +178,9 @@ class SwapData:
         z = PairScoreCounts.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(self, kind: Kind, moves: Sequence[CellMoves], ours: list[int], theirs: list[int]) -> PairScoreCounts:
+    def pooled(
+        self, kind: ComponentKind, moves: Sequence[CellMoves], ours: list[int], theirs: list[int]
+    ) -> PairScoreCounts:
         """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
@@ -262,7 +264,7 @@ def _each(accuracy: SwapAccuracy) -> Iterable[tuple[str, float, float, str | Non
     return zip(accuracy.pairs, accuracy.candidate, accuracy.baseline, labels, strict=True)
 
 
-def shift_sizes(moves: CellMoves, kind: Kind) -> CountsOfBoth:
+def shift_sizes(moves: CellMoves, kind: ComponentKind) -> CountsOfBoth:
     """Return how far verdicts moved, or how far without a reason that admits it."""
     return moves.shift if kind == "abs-vsr" else moves.unadmitted
 

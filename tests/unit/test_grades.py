@@ -85,7 +85,7 @@ def said(value: object, field: str = "verdict", **more: Any) -> str:
 @pytest.mark.parametrize(("passed", "invalid"), [(None, None), (False, "conflict"), (True, "no-json")])
 def test_a_grade_is_a_pass_or_fail_or_a_failure(passed: Any, invalid: Any) -> None:
     """No grade is both valid and invalid, and none is neither."""
-    with pytest.raises(ValueError, match="either a pass or fail, or invalid"):
+    with pytest.raises(ValueError, match="either a value, a tie or invalid"):
         Grade(passed, "", invalid)
 
 

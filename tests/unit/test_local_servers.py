@@ -77,7 +77,7 @@ def check_reply(reply: JudgeReply, case: dict[str, Any]) -> None:
         assert reply.verdict.selected_response == (2 if outcome == "retry" else None)
         return
     assert (reply.verdict.selected_response, reply.invalid) == (outcome, None)
-    told = reply.probability
+    told = reply.verdict.probability
     assert (told is not None) == ("odds" in case or "bounded" in case)
     if told is not None:
         assert told.is_bound == case.get("bounded", False)
@@ -195,7 +195,7 @@ def test_an_older_list_that_cannot_be_read_costs_no_verdict(told: dict[str, Any]
     with serving(wire(body)) as server:
         reply = ask(a_judge("openai", server.url, logprobs=True))
         assert len(server.asked) == 1
-    assert (reply.verdict.selected_response, reply.probability) == (1, None)
+    assert (reply.verdict.selected_response, reply.verdict.probability) == (1, None)
 
 
 def test_older_tokens_that_spell_a_secret_are_not_recorded(tmp_path: Path) -> None:

@@ -23,17 +23,13 @@ from judgefixtures.config import build_config, judge_table
 from judgefixtures.judges.judge import Judge, load_judge
 from judgefixtures.judges.pointwise import (
     ScoredResponseCondition,
-    ScoreReply,
     check_recording_names,
     compare_scores,
     scored_response_condition,
 )
-from judgefixtures.metrics.contrast_metrics import (
-    chosen_responses,
-    measure_contrast,
-    movable_share,
-    read_acknowledgment,
-)
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.movable_pairs import chosen_responses, movable_share
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.models.cues import FAMILIES, Cue
 from judgefixtures.models.edits import edits
@@ -353,19 +349,19 @@ def test_a_judge_of_pairs_may_call_a_tie(ties: str, found: tuple[bool, str | Non
 # --- a verdict of two scores ------------------------------------------------------------------------------
 
 
-def rating(value: float | None, reason: str = "It is right.", **more: Any) -> ScoreReply:
+def rating(value: float | None, reason: str = "It is right.", **more: Any) -> JudgeReply:
     """Return a rating."""
-    return ScoreReply(Score(value, reason, None if value is not None else "no-json"), **more)
+    return JudgeReply(Score(value, reason, None if value is not None else "no-json"), **more)
 
 
 def test_the_higher_score_is_chosen() -> None:
     """A verdict says which score is higher, with both reasons; equal scores are a tie, or invalid."""
     first = compare_scores(rating(7), rating(6.5, "Dull"), "Story", counts_ties=True)
-    assert (first.verdict.selected_response, first.scores) == (1, (7, 6.5))
+    assert (first.verdict.selected_response, first.verdict.scores) == (1, (7, 6.5))
     assert first.verdict.reason == "Story 1 (7): It is right. Story 2 (6.5): Dull."
     assert compare_scores(rating(1), rating(2), "Story", counts_ties=True).verdict.selected_response == 2
     tie = compare_scores(rating(7), rating(7), "Response", counts_ties=True)
-    assert (tie.verdict.tie, tie.verdict.outcome, tie.scores) == (True, 0.5, (7, 7))
+    assert (tie.verdict.tie, tie.verdict.outcome, tie.verdict.scores) == (True, 0.5, (7, 7))
     assert compare_scores(rating(7), rating(7), "Response", counts_ties=False).verdict.invalid == "tie"
 
 
@@ -373,7 +369,7 @@ def test_the_higher_score_is_chosen() -> None:
 def test_one_score_is_no_verdict(which: tuple[float | None, float | None]) -> None:
     """Where a score is invalid so is the verdict, of the same kind, and the other's reason is kept."""
     found = compare_scores(rating(which[0]), rating(which[1]), "Response", counts_ties=True)
-    assert (found.verdict.invalid, found.scores) == ("no-json", None)
+    assert (found.verdict.invalid, found.verdict.scores) == ("no-json", None)
     assert found.verdict.reason.count("It is right.") == 2
 
 
@@ -402,7 +398,7 @@ def test_what_two_calls_cost_is_added() -> None:
     """Tokens of both calls are those of the verdict; what is not known of one is not known of both."""
     both = [rating(7, usage=Usage(100, 10, None), detail="d"), rating(5, usage=Usage(50, 5, 2), detail="d")]
     reply = compare_scores(both[0], both[1], PAIR.content_type, counts_ties=True)
-    assert (reply.usage, reply.detail, reply.scores) == (Usage(150, 15, None), "d", (7, 5))
+    assert (reply.usage, reply.detail, reply.verdict.scores) == (Usage(150, 15, None), "d", (7, 5))
 
 
 # --- each score is asked once -----------------------------------------------------------------------------
@@ -450,9 +446,11 @@ def test_the_other_order_costs_nothing(opened: Opening, folder: Path, server: Sc
     assert recorded(folder) == {"score-1-no-cue", "score-2-no-cue"}
     assert [judgment.chosen for judgment in own] == [judgment.chosen for judgment in other]
     assert [judgment.chosen for judgment in own] == [judgment.pair.gold for judgment in own]
-    assert [(b, a) for a, b in (each.reply.scores or (0, 0) for each in own)] == [each.reply.scores for each in other]
+    assert [(b, a) for a, b in (each.reply.verdict.scores or (0, 0) for each in own)] == [
+        each.reply.verdict.scores for each in other
+    ]
     turned = other[0].verdict
-    assert turned.reason.startswith(f"Response 1 ({other[0].reply.scores[0]}): ")  # type: ignore[index]
+    assert turned.reason.startswith(f"Response 1 ({other[0].reply.verdict.scores[0]}): ")  # type: ignore[index]
 
 
 def test_accuracy_has_no_both_orders(opened: Opening, server: Scorer) -> None:
@@ -475,7 +473,7 @@ def test_it_sees_no_order(opened: Opening, server: Scorer, name: str) -> None:
 def test_a_label_that_is_worth_points(opened: Opening) -> None:
     """Two points more for what is new move every pair whose scores are two apart, and no reason says so."""
     x, y = judged(opened("missing"), NEW_OLD.x, NEW_OLD.y)
-    assert {judgment.reply.scores for judgment in x} == {(9, 5), (7, 7)}
+    assert {judgment.reply.verdict.scores for judgment in x} == {(9, 5), (7, 7)}
     assert [judgment.verdict.selected_response for judgment in x] == [None if n % 2 else 1 for n in range(PAIRS)]
     assert [judgment.verdict.selected_response for judgment in y] == [2 if n % 2 else None for n in range(PAIRS)]
     assert all(judgment.verdict.tie for judgment in x[1::2])
@@ -526,7 +524,7 @@ def test_an_invalid_score_spoils_its_verdicts(opened: Opening, folder: Path, ser
     (arm,) = judged(opened("missing"), NO_CUE)
     assert [judgment.pair.id for judgment in arm if judgment.verdict.invalid] == ["p003", "p004"]
     assert {judgment.verdict.invalid for judgment in arm} == {None, "no-json"}
-    assert arm[3].reply.scores is None
+    assert arm[3].reply.verdict.scores is None
     server.spoiled, before = set(), len(server.asked)
     ledger = ItemRecord()
     with opened("invalid") as run:
@@ -576,7 +574,7 @@ def test_a_python_judge_may_score(folder: Path, monkeypatch: pytest.MonkeyPatch)
     judge = load_judge({"provider": "python", "target": "by_hand:judge_by_hand", "mode": "pointwise"}, "hand")
     with Run(build_config({"control": False}), folder / "cassettes") as run:
         (arm,) = run.answers(judge, "own", some(), [(NO_CUE, 0)]).arms
-    assert {(judgment.reply.scores, judgment.chosen) for judgment in arm} == {((3, 7), 2)}
+    assert {(judgment.reply.verdict.scores, judgment.chosen) for judgment in arm} == {((3, 7), 2)}
 
 
 # --- what is looked up ------------------------------------------------------------------------------------
@@ -716,7 +714,7 @@ def score_of(model: str, pair: Pair, condition: Condition, **more: Any) -> list[
         for number in (1, 2)
     ]  # type: ignore[arg-type]
     assert not [each for each in both if each.invalid], both
-    return [each.score.value or 0 for each in both]
+    return [each.verdict.value or 0 for each in both]
 
 
 def _answered(text: str) -> Any:
@@ -802,7 +800,7 @@ def test_ties_of_scores_are_the_first_to_move() -> None:
     """A judge that scores is never called stuck: pairs with equal scores are close, and count as movable."""
 
     def scored(condition: Condition, number: int) -> Judgment:
-        reply = JudgeReply(Verdict(None, "", tie=True), scores=(6, 6))
+        reply = JudgeReply(Verdict(None, "", tie=True, scores=(6, 6)))
         return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, reply)
 
     contrast = contrasts("recency")[0]

@@ -423,7 +423,7 @@ def test_a_wrong_target_is_told(tmp_path: Path, target: str, words: str, monkeyp
 
 def probability(judge: Judge) -> Any:
     """Ask once; return the probability behind the verdict."""
-    return finished(judge, judge.ask("Which?")).probability
+    return finished(judge, judge.ask("Which?")).verdict.probability
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def kind(text: str, scale: Scale = (1, 10), form: Literal["json", "brackets"] = 
 @pytest.mark.parametrize(("value", "invalid"), [(None, None), (7, "conflict")])
 def test_a_score_is_a_number_or_a_failure(value: Any, invalid: Any) -> None:
     """No score is both valid and invalid, and none is neither."""
-    with pytest.raises(ValueError, match="either a number or invalid"):
+    with pytest.raises(ValueError, match="either a value, a tie or invalid"):
         Score(value, "", invalid)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.checks.plain_language import status_with_part
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 
 from .charts import SHARES
 from .invisible_characters import UNSEEN, safe_json
@@ -108,7 +108,7 @@ def _templates() -> Any:
 
 
 def _named_in(row: Row) -> str:
-    return status_with_part(row["status"], map(PartRow.from_json, row.get("decided_by") or ()))
+    return status_with_part(row["status"], map(DecisionPart.from_json, row.get("decided_by") or ()))
 
 
 def _finalized(seen: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgefixtures.checks.plain_language import NAMED
 from judgefixtures.models.cues import PLACEBO
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 from judgefixtures.models.record import as_json
 from judgefixtures.statistics import Status, format_share
 
@@ -29,7 +29,7 @@ class ForestLine:
 
     row: Row
     strip: IntervalStrip | None
-    part: PartRow | None = None
+    part: DecisionPart | None = None
     name: str = ""
 
     @property
@@ -43,7 +43,7 @@ class ForestLine:
     @property
     def asked_of_reasons(self) -> str:
         """The limit of CAR, where that is one of the parts that decided."""
-        parts = map(PartRow.from_json, self.row.get("decided_by") or ())
+        parts = map(DecisionPart.from_json, self.row.get("decided_by") or ())
         return next((limits_label(part) for part in parts if part.part == "car" and not self.name), "")
 
 
@@ -161,7 +161,7 @@ def _first_line(row: Row, axis: ChartAxis) -> ForestLine:
     if not is_by_scores(row):
         return ForestLine(row, _vsr_strip(row, axis))
     shift, limit = row["score_shift"], row["score_limit"]
-    part = PartRow.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
+    part = DecisionPart.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
     return ForestLine(row, charts.interval_strip(f"score of {_title(row)}", shift, axis, (-limit, limit)), part)
 
 
@@ -175,13 +175,13 @@ def _vsr_strip(row: Row, axis: ChartAxis) -> IntervalStrip | None:
     return charts.interval_strip(_title(row), row["vsr"], axis, band, noise_floor(row))
 
 
-def _parts_beside(row: Row) -> list[PartRow]:
+def _parts_beside(row: Row) -> list[DecisionPart]:
     """Return what else decided a contrast; CAR has a column of its own."""
-    parts = map(PartRow.from_json, row.get("decided_by") or ())
+    parts = map(DecisionPart.from_json, row.get("decided_by") or ())
     return [part for part in other_deciding_parts(parts, by_scores=is_by_scores(row)) if part.part != "car"]
 
 
-def _part_line(row: Row, part: PartRow) -> ForestLine:
+def _part_line(row: Row, part: DecisionPart) -> ForestLine:
     """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
     (low, high), estimate = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.axis_around_zero(end for end in (estimate["low"], estimate["high"], low, high) if end is not None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 from judgefixtures.models.vocabulary import OF_PAIRS
 from judgefixtures.statistics import format_share, format_signed
 from judgefixtures.statistics.log_odds import odds_ratio
@@ -43,19 +43,19 @@ def interval_label(estimate: Row | None) -> str:
     return f"{format_share(estimate['low'], 3)} to {format_share(estimate['high'], 3)}".replace("-", "−")
 
 
-def other_deciding_parts(parts: Iterable[PartRow], *, by_scores: bool = False) -> list[PartRow]:
+def other_deciding_parts(parts: Iterable[DecisionPart], *, by_scores: bool = False) -> list[DecisionPart]:
     """Return the parts that a status is due to beside the shift that is gated, as far as they are estimates."""
     gated = ("vsr", "effect", "score") if by_scores else ("vsr", "effect")
     return [part for part in parts if part.estimate and part.part not in gated]
 
 
-def estimate_label(part: PartRow) -> tuple[str, str]:
+def estimate_label(part: DecisionPart) -> tuple[str, str]:
     """Return the estimate of a part and its interval, in the part's own unit.
 
     >>> from judgefixtures.statistics import Estimate
-    >>> estimate_label(PartRow(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
+    >>> estimate_label(DecisionPart(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
     ('+1.00 points', '.900 to 1.100')
-    >>> estimate_label(PartRow(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
+    >>> estimate_label(DecisionPart(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
     ('odds ratio 2.2', '1.6 to 3.0')
     """
     assert part.estimate is not None
@@ -68,14 +68,14 @@ def estimate_label(part: PartRow) -> tuple[str, str]:
     return f"{format_signed(value)}{points}", " to ".join(format_share(end, 3) for end in ends)
 
 
-def limits_label(part: PartRow) -> str:
+def limits_label(part: DecisionPart) -> str:
     """Return between which limits the estimate of a part may lie.
 
-    >>> limits_label(PartRow(part="log_odds", allowed=(-0.405, 0.405)))
+    >>> limits_label(DecisionPart(part="log_odds", allowed=(-0.405, 0.405)))
     '0.67 to 1.5'
-    >>> limits_label(PartRow(part="max_silent", allowed=(None, 0.05)))
+    >>> limits_label(DecisionPart(part="max_silent", allowed=(None, 0.05)))
     'at most .05'
-    >>> limits_label(PartRow(part="car", allowed=(0.8, None)))
+    >>> limits_label(DecisionPart(part="car", allowed=(0.8, None)))
     'at least .80'
     """
     if not part.allowed:

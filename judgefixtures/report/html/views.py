@@ -12,7 +12,7 @@ from judgefixtures.checks.log_odds_and_scores import not_applied_lines
 from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.plain_language import NAMED
 from judgefixtures.models.check_rows import RankingRow
-from judgefixtures.models.findings import PartRow, Row, decided_by_control
+from judgefixtures.models.findings import DecisionPart, Row, decided_by_control
 from judgefixtures.statistics import Status
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
@@ -196,7 +196,7 @@ URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
 
 
 def _is_of_control(row: Row) -> bool:
-    return decided_by_control(map(PartRow.from_json, row.get("decided_by") or ()))
+    return decided_by_control(map(DecisionPart.from_json, row.get("decided_by") or ()))
 
 
 def _size(row: Row) -> float:
