@@ -33,12 +33,12 @@ __all__ = [
 
 
 def offers_batches(table: JudgeTable) -> bool:
-    """Tell whether a judge's provider has batches that are spoken here."""
+    """Return whether a judge's provider supports batches here."""
     return table.record.batches is not None and table.connection is None  # Vertex's are not Gemini's
 
 
 def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
-    """Return the batches of a judge's provider; raises JudgeFixturesError where it has none."""
+    """Return a provider's batches, or raise JudgeFixturesError without any."""
     if table.record.batches is None or not offers_batches(table):
         having = sorted(each for each in PROVIDERS if provider_spec(each).batches is not None)
         raise JudgeFixturesError(MESSAGES.no_batches(name, table, having))

@@ -23,7 +23,7 @@ NOTHING = Cost(0, 0, 0, 0.0)
 
 @dataclass(slots=True)
 class BatchUpload:
-    """Letters to one judge that go into one batch, and what the list says of it once it is about to be made."""
+    """One judge's requests for one batch."""
 
     manifest: BatchManifest
     provider: BatchProvider[Any]
@@ -33,7 +33,7 @@ class BatchUpload:
     sent: SentBatch | None = None
 
     async def send(self) -> tuple[SentBatch, str]:
-        """Have the batch made; return it with what is to be said. Raises FatalJudgeError where there may be none."""
+        """Create the batch and return it with remarks, or raise FatalJudgeError."""
         names = requests_by_id(self.letters)
         names_by_place: dict[str, list[str]] = {}
         for name, letter in names.items():
@@ -63,7 +63,6 @@ class BatchUpload:
         return details | ({"dropped": dropped} if dropped else {})
 
     async def _make(self, lines: Sequence[BatchLine], about_to: Callable[[], None]) -> str:
-        """Return the batch that is made, also where the answer to that leaves a doubt; raises NotSentError."""
         try:
             return await self.provider.send(self.intent, lines, about_to)
         except batch_api.BatchRejectedError as error:
@@ -81,7 +80,6 @@ class BatchUpload:
             return await self._find_after_all(self.sent, error)
 
     async def _find_after_all(self, sent: SentBatch, error: Exception) -> str:
-        """Return the batch that was made although nobody said so; raises NotSentError where there surely is none."""
         with contextlib.suppress(RetryableError, FatalJudgeError, UncertainError):
             if batch := await retry_safely(self._find):
                 return batch

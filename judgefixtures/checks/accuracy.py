@@ -1,4 +1,4 @@
-"""Accuracy check: is the judge right where gold is known, per category and in both orders?"""
+"""Accuracy check: is the judge right where gold is known?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference b
 
 @dataclass(frozen=True, slots=True)
 class AccuracyCheck(SingleJudgeCheck):
-    """Accuracy exceeds min_accuracy, where one is configured; both orders are asked."""
+    """Check that accuracy exceeds min_accuracy in both orders."""
 
     kind: ClassVar[str] = "accuracy"
     name: ClassVar[str] = "accuracy"
@@ -49,11 +49,11 @@ class AccuracyCheck(SingleJudgeCheck):
     arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Whether a grade is right is a matter of agreement with people."""
+        """Return whether accuracy applies."""
         return not judge.kind.grades
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without gold nobody can be right, and a grade is no choice of the better of two."""
+        """Return why accuracy does not apply, or ""."""
         if case.judge.kind.grades:
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
         if not case.judge.kind.chooses(case.pairs):
@@ -63,7 +63,7 @@ class AccuracyCheck(SingleJudgeCheck):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs with gold without which not even a judge that is always right can PASS."""
+        """Return the pairs with gold that a perfect judge needs."""
         gate = config.gate(self.family)
         if gate.min_accuracy is None:
             return None
@@ -91,7 +91,7 @@ class AccuracyCheck(SingleJudgeCheck):
         )
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
-        """Return how often the longer one of two responses, one in a format and that of a model are chosen."""
+        """Return choice rates by length, format and model."""
         return () if case.judge.kind.grades else group_rows(case, arms, case.config.gate(self.family).confidence)
 
 
@@ -99,12 +99,12 @@ NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
 
 
 def count_with_gold(pairs: Sequence[Pair]) -> int:
-    """Return how many pairs have gold."""
+    """Return the number of pairs with gold."""
     return sum(pair.gold is not None for pair in pairs)
 
 
 def correct_pairs(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> CorrectPairs:
-    """Return about which pairs a judge is right: judges stand side by side only when all are through."""
+    """Return the pairs that a judge gets right."""
     right = {j.pair.id: (j.pair.category, correctness(j)) for j in own if j.pair.gold is not None}
     return CorrectPairs(judge=judge, dataset=dataset, right=right, baseline=baseline)
 
@@ -112,10 +112,12 @@ def correct_pairs(judge: str, dataset: str, own: Sequence[Judgment], *, baseline
 def accuracy(
     own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
 ) -> tuple[AccuracyRow, ...]:
-    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval, or over clusters.
+    """Return accuracy for "all", then for each category.
 
-    `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
-    where no pair has gold.
+    Args:
+        own: Judgments in the pairs' own order.
+        other: Judgments in the reverse order.
+        confidence: Level of the interval: Wilson's, or over clusters.
     """
     right = [(judgment, correctness(judgment)) for judgment in own if judgment.pair.gold is not None]
     of = cluster_scores(own, parts=True)
@@ -146,11 +148,10 @@ def accuracy(
 
 
 def decide_accuracy(measured: AccuracyRow, gate: GateTable) -> GateDecision:
-    """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
+    """Return the decision on a dataset's accuracy.
 
-    PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
-    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that demonstrably too many invalid answers are an
-    ERROR. An invalid answer is wrong, so that a PASS holds at worst.
+    PASS if the one-sided exact lower bound exceeds min_accuracy, FAIL if the upper bound is below, NOT_APPLICABLE
+    without min_accuracy. Too many invalid answers are an ERROR.
     """
     right, invalid = measured.by_cluster
     text = (
@@ -173,7 +174,7 @@ def decide_accuracy(measured: AccuracyRow, gate: GateTable) -> GateDecision:
 
 @lru_cache(maxsize=256)
 def min_pairs_for_accuracy(least: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs with gold at which a judge that is always right exceeds min_accuracy.
+    """Return the fewest pairs at which a perfect judge passes.
 
     >>> min_pairs_for_accuracy(0.7)
     9
@@ -207,7 +208,6 @@ def _macro_lines(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
-    """Return the mean accuracy over the categories of each judge and dataset that has several."""
     parts: dict[tuple[str, str], list[Estimate]] = {}
     for row in _sort_by_category(findings):
         if row.category != "all":
@@ -224,10 +224,6 @@ def _side_by_side_rows(findings: Sequence[Finding]) -> list[SideBySideRow]:
 
 
 def _side_by_side_lines(report: Row, _view: DisplayOptions) -> list[str]:
-    """Return a table per dataset, a column per judge, and the paired tests over all of its pairs.
-
-    Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
-    """
     rows = SIDE_BY_SIDE.read_records(report)
     lines: list[str] = []
     for dataset in dict.fromkeys(row.dataset for row in rows):

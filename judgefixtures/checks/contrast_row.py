@@ -1,4 +1,4 @@
-"""Report row of a contrast: every column with its default. Add new columns here."""
+"""Report row of a contrast, with the default of every column."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from .messages import MESSAGES
 def contrast_row(
     judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasurement, decision: GateDecision, **columns: Any
 ) -> ContrastRow:
-    """Return the row of a contrast: what was measured and decided, and further columns."""
+    """Return the row of a measured contrast, with further columns."""
     n, edit = measured.n, contrast.x.edit
     rate = None
     if n and contrast.outcome == "chose-first":
@@ -36,7 +36,7 @@ def contrast_row(
 
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> ContrastRow:
-    """Return the row of a contrast that could not be measured."""
+    """Return the row of an unmeasured contrast."""
     return replace(
         _unmeasured_row(judge, dataset, contrast),
         tolerance=tolerance,
@@ -47,20 +47,18 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
 
 
 def _unmeasured_row(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
-    """Return the row of what was asked of whom, and what both arms are, nothing of it measured."""
     both = arm_columns(contrast)
     return ContrastRow(judge=judge, dataset=dataset, family=contrast.family, contrast=contrast.id, **both)
 
 
 def arm_columns(contrast: Contrast) -> dict[str, Any]:
-    """Return the columns that say what both arms are: their labels, conditions and sentences, and what is counted."""
+    """Return the columns that describe both arms and the outcome."""
     x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.labels
     arms = tuple((condition.name, repeat) for condition, repeat in contrast.arms)
     return {"x": x, "y": y, "arms": arms, "sentences": plain.cue_sentences(contrast), "outcome": contrast.outcome}
 
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasurement, decision: GateDecision) -> str:
-    """Return what came of a contrast, in a sentence without terms."""
     who, decided = f"{judge} on {dataset}", decision.decided_by
     scores = next((part.text for part in decision.parts if part.part == "score"), "")
     if decision.vsr_status is not Status.NOT_APPLICABLE:

@@ -1,8 +1,4 @@
-"""Looks of a swap: decide during recording, at planned numbers of pairs.
-
-A look uses the first pairs of each dataset and needs no state: every earlier look can be computed again from a later
-recording. A recording made at once decides the same as one made in steps.
-"""
+"""Looks of a swap: decide during recording, at planned numbers of pairs."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
@@ -30,16 +26,11 @@ def decide_looks(
     lost: Mapping[tuple[str, str], Container[str]] = MappingProxyType({}),
     intervals: bool = True,
 ) -> DecisionRow:
-    """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
+    """Return the decision of the first deciding look, else of the last reached.
 
-    Arguments and errors as of `decide_swap`, but pairs have to stand in the order in which they are recorded: a look
-    at n takes the first n of every cell and dataset, all of those that have fewer. It is reached when the largest has
-    n. `look` of the result is the number of pairs per dataset that decided; later ones are ignored, and said to be.
-    With one look there is nothing to share: all pairs are decided on once, as `decide_swap` does. So are they where
-    there are more than the last look has, and the reasons say that this is a new design. Before the first of several
-    looks nothing is decided. `lost` has pairs that count for the looks and tell nothing: ids by dataset and contrast,
-    "" for accuracy. `intervals` False leaves out those of the components, for simulations: they are shown and
-    decide nothing.
+    Arguments and errors as in `decide_swap`, but pairs must be in recording order. A look at n uses the first n pairs;
+    pairs beyond the last look are one new design. `lost` ids, by dataset and contrast ("" for accuracy), count for
+    looks without data. `intervals` adds intervals to components.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(120)], [1.0] * 120, [1.0] * 120)
     >>> decision = decide_looks([], [right], SwapTable(looks=[50, 100, 200]))
@@ -75,12 +66,12 @@ def decide_looks(
 
 
 def pairs_per_dataset(cells: Sequence[SwapContrast], accuracies: Sequence[SwapAccuracy]) -> int:
-    """Return how many pairs the largest cell or dataset has."""
+    """Return the most pairs of a cell or dataset."""
     return max([*(len(cell.pairs) for cell in cells), *(len(each.pairs) for each in accuracies)], default=0)
 
 
 def redesigned_note(pairs: int, looks: Sequence[int], many: str = OF_PAIRS.many) -> str:
-    """Return what is to be said of more pairs than were planned, or nothing."""
+    """Return a note on unplanned pairs, or ""."""
     if pairs <= looks[-1]:
         return ""
     return MESSAGES.swap_beyond_last_look(pairs, many, looks[-1])

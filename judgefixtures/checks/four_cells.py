@@ -1,4 +1,4 @@
-"""Four-cell check: a cue in both orders, to separate the effect of the cue from that of the position."""
+"""Four-cell check: a cue in both orders, to separate cue and position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from .sections import DisplayOptions, Section, sorted_section_rows
 
 @dataclass(frozen=True, slots=True)
 class FourCellCheck(ContrastCheckBase):
-    """The cue's effect is within tolerance with the order balanced out."""
+    """Check that the cue's effect, balanced over orders, is within tolerance."""
 
     kind: ClassVar[str] = "four-cells"
 
@@ -42,7 +42,7 @@ class FourCellCheck(ContrastCheckBase):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even a judge that never moves can PASS."""
+        """Return the pairs that a judge without moves needs."""
         gate = config.gate(self.family)
         at_least = min_pairs_for_four_cells(gate.vsr_tolerance, gate_at_last_look(gate, pairs).alpha)
         return contrast_requirement(self.contrast, dataset, pairs, at_least, gate)
@@ -66,7 +66,7 @@ class FourCellCheck(ContrastCheckBase):
         return self.decided(case, decision, row, diagnosis=diagnosis, estimate=row.cue_effect)
 
     def is_open(self, finding: Finding) -> bool:
-        """Whether it is undecided."""
+        """Return whether it is undecided."""
         return finding.status is Status.INCONCLUSIVE
 
 
@@ -121,15 +121,14 @@ def measure_four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 
 
 
 def _cue_effect(four: Sequence[float | None], favours: bool) -> float:
-    """Return a pair's score in the cells x, y, x21, y21, with every invalid verdict for the cue's effect or against."""
     x, y, x21, y21 = (share if share is not None else (cell % 2 == 0) is favours for cell, share in enumerate(four))
     return (x - y + x21 - y21) / 2
 
 
 def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: GateTable) -> GateDecision:
-    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it.
+    """Return the decision on a cue's balanced effect.
 
-    A PASS holds with every invalid verdict at worst, too.
+    A PASS holds for any value of invalid verdicts.
     """
     invalid = pairs if measured is None else measured.invalid_pairs
     excess = describe_too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
@@ -156,7 +155,7 @@ def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: Ga
 
 @lru_cache(maxsize=256)
 def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs at which a four-cell contrast in which nothing moves PASSes; with fewer nothing can.
+    """Return the fewest pairs at which unmoved verdicts can PASS.
 
     >>> min_pairs_for_four_cells(0.15)
     15
@@ -166,7 +165,6 @@ def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
 
 
 def _largest(rows: Sequence[FourCellRow]) -> str:
-    """Return what came of contrasts that pass, by the largest of them."""
     row = max(rows, key=lambda row: abs(row.cue_effect.value) if row.cue_effect else 0.0)
     return MESSAGES.four_cells_passed(row, rows)
 
@@ -181,7 +179,6 @@ def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
 
 
 def _alike(rows: Sequence[FourCellRow], view: DisplayOptions) -> list[list[FourCellRow]]:
-    """Return rows with those of a judge that came to the same together, the largest effect first; waived ones alone."""
     groups: dict[tuple[object, ...], list[FourCellRow]] = {}
     for number, row in enumerate(rows):
         itself = [number] if row.waived or view.verbose else []

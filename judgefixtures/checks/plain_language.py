@@ -1,4 +1,4 @@
-"""Plain-language sentences about a result, for readers who know no statistics."""
+"""Plain-language sentences about a result."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ MENDED: Mapping[str, str] = load_table("checks")["mended"]
 
 
 def remedy(family: str) -> str:
-    """Return what usually mends a contrast of a family that is a FAIL.
+    """Return the usual remedy of a failed contrast.
 
     >>> remedy("recency")
     'keep the cue from the judge, or tell it in its prompt to ignore it; do not widen the tolerance to make it green'
@@ -25,7 +25,7 @@ def remedy(family: str) -> str:
 
 
 def cue_sentences(contrast: Contrast) -> CueSentences | None:
-    """Return the sentences that a contrast exchanges; None without."""
+    """Return a contrast's cue sentences, or None."""
     if contrast.x.cue_1 is None:
         return None
     x, y = (condition.sentences("Response")[0] for condition in (contrast.x, contrast.y))
@@ -33,7 +33,7 @@ def cue_sentences(contrast: Contrast) -> CueSentences | None:
 
 
 def describe_change(contrast: Contrast) -> str:
-    """Return what a contrast does to the judge's prompt.
+    """Return what a contrast changes in the prompt.
 
     >>> from judgefixtures.models.contrasts import contrasts
     >>> describe_change(contrasts("recency")[0])
@@ -74,5 +74,5 @@ def status_with_part(status: str, decided_by: Iterable[DecisionPart] | None) -> 
 
 
 def status_cell(status: str, decided_by: Iterable[DecisionPart] | None, waived: object) -> str:
-    """Return a status as a table has it."""
+    """Return a status as a table cell."""
     return f"WAIVED ({status_with_part(status, decided_by)})" if waived else status_with_part(status, decided_by)

@@ -1,7 +1,4 @@
-"""Swap check: is the candidate no worse than the baseline in a contrast, or in accuracy on a dataset?
-
-Each item covers one part of a swap. `swap_decision` decides over all parts.
-"""
+"""Swap check: is the candidate no worse than the baseline in one part?"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -63,9 +60,10 @@ REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in no
 
 @dataclass(frozen=True, slots=True)
 class SwapCheck(Check):
-    """A candidate is no worse than its baseline on the same pairs: in a contrast, or (None) in accuracy.
+    """Check that a candidate is no worse in a contrast or, with None, accuracy.
 
-    `cells` is how many contrasts on datasets the whole swap compares: the margin of a single one is planned for them.
+    Attributes:
+        cells: The number of contrasts on datasets in the swap.
     """
 
     contrast: Contrast | None = None
@@ -86,25 +84,22 @@ class SwapCheck(Check):
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Both arms of the contrast; for accuracy both orders, or the grade without a cue."""
+        """Both arms; for accuracy both orders or the plain grade."""
         if self.contrast is None:
             return ((SingleResponseCondition(), 0),) if self.graded else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
         return self.contrast.arms
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the comparison as judges of a kind are asked it."""
+        """Return the comparison for the judges' mode."""
         contrast = self.contrast and judge.contrast(self.contrast, pairs)
         return replace(self, contrast=contrast, graded=judge.grades)
 
     def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return, for an attack on graders, the examples that fail by their labels."""
+        """Return, for an attack, the examples labelled fail."""
         return attacked_examples(pairs) if self.family == "attack" else pairs
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Without gold there is no accuracy to compare, and of judges of one response always how much they pass.
-
-        Judges of pairs are not compared by what stands once in the prompt of one response.
-        """
+        """Return whether the comparison applies to these judges and pairs."""
         if self.contrast is None:
             return judge.kind.grades or count_with_gold(pairs) > 0
         if self.contrast.is_of_prompts:
@@ -112,9 +107,10 @@ class SwapCheck(Check):
         return not (self.contrast.is_of_orders and judge.kind.grades)
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without gold nobody can be right, and a judge that scores one response at a time sees no order.
+        """Return why there is no gold or order, or "".
 
-        Raises JudgeFixturesError for judges that cannot be compared.
+        Raises:
+            JudgeFixturesError: The judges cannot be compared.
         """
         check_comparable(case.judge, case.judges[-1], case.pairs)
         if self.contrast:
@@ -122,14 +118,11 @@ class SwapCheck(Check):
         return "" if self.graded or count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def neutral_arms(self, case: CheckInput, judge: Judge) -> tuple[Arm, ...]:
-        """The baseline's repeats: how often it flips by itself."""
+        """Return the baseline's repeats."""
         return REPEATED if self.contrast and judge is case.baseline else ()
 
     def fewest(self, config: Config, pairs: Sequence[Pair]) -> MinimumPairs:
-        """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do.
-
-        Of graders these are labels, where the two classes are as they are in `pairs`.
-        """
+        """Return the minimum pairs or labels, given the classes in `pairs`."""
         alpha, swap = config.default_gate.alpha, config.swap
         if self.contrast is None:
             right = _fewest_right(dataset_margin(swap), alpha)
@@ -141,7 +134,7 @@ class SwapCheck(Check):
         return MinimumPairs(FEWEST_COMPLETE, max(FEWEST_COMPLETE, smallest_passing_n(passes)))
 
     def counted(self, pairs: Sequence[Pair]) -> int:
-        """Return how many pairs count: for accuracy those with gold, or with a label where any has one."""
+        """Return the number of pairs that count."""
         if self.contrast:
             return len(pairs)
         return (len(labelled_examples(pairs)) or len(pairs)) if self.graded else count_with_gold(pairs)
@@ -149,7 +142,7 @@ class SwapCheck(Check):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even the best of candidates can PASS."""
+        """Return the pairs that the best candidate needs."""
         what, limit, of_labels = f"swap {self.name}", "the margins of a swap", label_counts(pairs)
         if self.contrast is None and any(of_labels) and (few := min_labels_of_class(what, dataset, of_labels, limit)):
             return few
@@ -157,7 +150,7 @@ class SwapCheck(Check):
         return SampleRequirement(what, dataset, n, least, limit, "ask about more", vocabulary_for(pairs).many).unmet
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return the finding of the candidate's answers and its baseline's."""
+        """Return the finding of both judges' answers."""
         gate, (ours, theirs) = case.config.default_gate, (each.arms for each in answers)
         part, lacking = self._part(case, ours, theirs)
         shared = {"invalid": _invalid(ours), "same": _same(case, ours, theirs)}
@@ -213,7 +206,7 @@ class SwapCheck(Check):
         )
 
     def plan(self, judge: str, baseline: str, dataset: str) -> PlannedSwapPart:
-        """Return the part of a swap of two judges that this is."""
+        """Return this part of the swap."""
         contrast = self.contrast.id if self.contrast else None
         return PlannedSwapPart(
             judge=judge,
@@ -231,7 +224,6 @@ class SwapCheck(Check):
     def _part(
         self, case: CheckInput, ours: Arms, theirs: Arms
     ) -> tuple[SwapContrast | SwapAccuracy | None, tuple[str, ...]]:
-        """Return the part of the swap that this is, and why nothing of it counts, where that is so."""
         if self.contrast is None:
             return (_agreement if self.graded else _accuracy)(case.dataset, ours, theirs), ()
         ids, kind = [pair.id for pair in case.pairs], self.cell_kind
@@ -248,7 +240,6 @@ class SwapCheck(Check):
         return (None if stuck else cell), tuple(stuck)
 
     def _stuck(self, arms: Arms) -> str:
-        """Return what a judge did in nearly all of both arms whatever the pairs are; empty for nothing."""
         assert self.contrast is not None
         words = wording_of(self.contrast.outcome)
         side = metrics.constant_side(arms, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
@@ -264,7 +255,6 @@ class SwapCheck(Check):
         return "edit" if self.contrast.x.edit else "cue" if self.contrast.x.cue_1 else "order"
 
     def _compare_beside(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[DescriptiveQuantity, ...]:
-        """Return what is shown beside it and decides nothing."""
         words = OF_EXAMPLES if self.graded else OF_PAIRS
         same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence, words)
         if self.contrast is None or self.contrast.x.cue_1 is None:
@@ -274,7 +264,6 @@ class SwapCheck(Check):
         return (*silent, *car, *same)
 
     def _price(self, case: CheckInput, planned: PlannedSwapPart) -> ExtraPairCostRow:
-        """Return what another pair would cost at most, of both judges."""
         costs = [
             maximum_cost(
                 who.table, (who.kind.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms))
@@ -285,7 +274,7 @@ class SwapCheck(Check):
         return ExtraPairCostRow.from_sources(planned, pairs=n, arms=len(self.arms), usd_a_pair=usd and usd / n)
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of a comparison that could not be measured."""
+        """Return the ERROR of the comparison."""
         quantity = "accuracy"
         if self.contrast:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
@@ -301,13 +290,11 @@ def _as_grades(ours: Judgment, theirs: Judgment) -> dict[str, Any]:
 
 
 def _fewest_right(margin: float, alpha: float) -> MinimumPairs:
-    """Return how many it takes to be no worse by a margin: of one that alone is right throughout, and of one alike."""
     z_pass = z_quantile(1 - alpha)
     return MinimumPairs(smallest_passing_n(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
 
 
 def _fewest_of_graders(right: MinimumPairs, counts: tuple[int, int], swap: SwapTable, alpha: float) -> MinimumPairs:
-    """Return the same of labels: TPR and TNR take as many of their own class, and the pass rate has to be the same."""
     same, rate = smallest_n(swap.pass_rate_margin, alpha), _fewest_right(swap.rate_margin, alpha)
     if not any(counts):
         return MinimumPairs(same, same)
@@ -316,18 +303,17 @@ def _fewest_of_graders(right: MinimumPairs, counts: tuple[int, int], swap: SwapT
 
 
 def _with_so_many(counts: tuple[int, int], each: int) -> int:
-    """Return how many labels have so many of either class, at their shares; what lacks is added where it lacks.
-
-    >>> _with_so_many((80, 20), 10), _with_so_many((80, 0), 10)
-    (50, 90)
-    """
     if lacks := sum(max(each - count, 0) for count in counts):
         return sum(counts) + lacks
     return math.ceil(each * sum(counts) / min(counts))
 
 
 def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = ()) -> None:
-    """Raise JudgeFixturesError unless two judges are asked the same: which of two is better, or whether one passes."""
+    """Check that two judges answer the same question.
+
+    Raises:
+        JudgeFixturesError: They are not comparable.
+    """
     grader, other = sorted((candidate, baseline), key=lambda judge: not judge.kind.grades)
     if grader.kind.grades and not other.kind.grades:
         raise JudgeFixturesError(MESSAGES.not_comparable(grader, other))
@@ -337,18 +323,17 @@ def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = 
 
 
 def check_of_swap_part(subject: CheckId) -> SwapCheck:
-    """Return the check of a subject that is a part of a swap."""
+    """Return the check of a swap part."""
     assert isinstance(subject.check, SwapCheck)
     return subject.check
 
 
 def planned_swap_part(subject: CheckId) -> PlannedSwapPart:
-    """Return the part of a swap that a subject is."""
+    """Return a subject's part of the swap."""
     return check_of_swap_part(subject).plan(subject.judge, str(subject.baseline), subject.dataset)
 
 
 def _same(case: CheckInput, ours: Arms, theirs: Arms) -> Literal["", "judge", "answers"]:
-    """Return what two judges have in common: that they are one judge, or every answer with its reason."""
     if case.judge.identity == case.judges[-1].identity:
         return "judge"
     both = zip((each for arm in ours for each in arm), (each for arm in theirs for each in arm), strict=True)
@@ -356,7 +341,6 @@ def _same(case: CheckInput, ours: Arms, theirs: Arms) -> Literal["", "judge", "a
 
 
 def _rights_of_both(case: CheckInput, ours: Arms, theirs: Arms) -> tuple[CorrectPairs, ...]:
-    """Return about which pairs each of two judges is right, in the pairs' own order."""
     both = zip(case.judges, (ours[0], theirs[0]), strict=True)
     return tuple(correct_pairs(judge.name, case.dataset, own, baseline=judge is case.baseline) for judge, own in both)
 
@@ -370,7 +354,6 @@ def _found_part(
     flips: float | None = None,
     **more: Any,
 ) -> ComparedSwapPart:
-    """Return what the decision needs of a part."""
     return ComparedSwapPart.from_sources(
         planned,
         part=None if part is None else asdict(part),
@@ -384,16 +367,11 @@ def _found_part(
 
 
 def _invalid(arms: Arms) -> tuple[tuple[str, str], ...]:
-    """Return the arm and the pair of each invalid answer."""
     invalid = [each for arm in arms for each in arm if each.verdict.invalid]
     return tuple((arm_name(each.condition, each.repeat), each.pair.id) for each in invalid)
 
 
 def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], list[bool]]:
-    """Return per pair the outcomes in both arms, 1 where it came about, and what their justifications say of the cue.
-
-    That is whether either cites it, and whether that is open, because one could not be read.
-    """
     both, outcome = list(zip(*arms, strict=True)), contrast.outcome
     outcomes = [(metrics.outcome_number(x, outcome), metrics.outcome_number(y, outcome)) for x, y in both]
     cued = contrast.x.cue_1 is not None
@@ -406,7 +384,6 @@ def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], l
 
 
 def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
-    """Return per example whether each judge grades it as its label says; of one without a label, whether it passes."""
     examples = [judgment.pair for judgment in ours[0]]
     labels = [human_label(example) for example in examples]
     right = [
@@ -421,7 +398,6 @@ def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 
 def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
-    """Return per pair with gold the share of its orders in which each judge is right."""
     ids = [judgment.pair.id for judgment in ours[0] if judgment.pair.gold is not None]
     shares = [
         [
@@ -435,7 +411,6 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 
 def _flips(baseline: Answers) -> float | None:
-    """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
     repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
     share = movable_share(repeats, repeats[0])
     return None if share is None else share.value
@@ -452,7 +427,6 @@ def _diagnose(
 
 
 def _differences(planned: PlannedSwapPart, ours: Arms, theirs: Arms) -> list[JudgeDifferenceRow]:
-    """Return the verdicts in which the judges differ; of judges of one response also whether each passed it."""
     return [
         JudgeDifferenceRow.from_sources(
             planned,

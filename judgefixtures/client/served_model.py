@@ -1,4 +1,4 @@
-"""Guard against a changed model: does the requested model answer, and the same one throughout?"""
+"""Guard against a changed model."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{2}-\d{4}|\d{3,4})\Z")
 
 
 class ServedModelChangedError(FatalJudgeError):
-    """Another model answered than the judge's; `model` is what it calls itself, or its fingerprint."""
+    """Another model answered; `model` is its name or fingerprint."""
 
     def __init__(self, message: str, model: str) -> None:
         super().__init__(message)
@@ -24,29 +24,31 @@ class ServedModelChangedError(FatalJudgeError):
 
 @dataclass(frozen=True, slots=True)
 class ServedModelGuard:
-    """The model that a judge's table names, and whether another one may answer now and then."""
+    """The expected model of a judge."""
 
     judge: str
     table: JudgeTable
 
     @property
     def model(self) -> str:
-        """The name that answers are to come under."""
+        """The expected name."""
         return (self.table.model or "").removeprefix("models/")
 
     def check(self, served: str | None) -> None:
-        """Raise OtherModelError where an answer is of another model than the one that was asked for."""
+        """Check the model of an answer.
+
+        Raises:
+            ServedModelChangedError: It is another one.
+        """
         accepted = self.table.accept_served_model
         if not served or served in (self.model, accepted) or (not accepted and DATED.sub("", served) == self.model):
             return
         raise ServedModelChangedError(MESSAGES.rerouted(served, self.model, self.table.heading), served)
 
     def find_mixture(self, reply: ModelReply, first: dict[str, str]) -> str | None:
-        """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
+        """Return why a pinned judge's answer is not by `first`, or None.
 
-        The report warns of any change. A name with a date pins the model alone: a provider may run one snapshot on
-        several machineries at once, each with a fingerprint of its own. Whoever sets accept_served_model says that
-        nothing may change.
+        A dated name pins the model only, accept_served_model the fingerprint too.
         """
         accepted = self.table.accept_served_model
         if not accepted and not DATED.search(self.table.model or ""):
@@ -59,7 +61,6 @@ class ServedModelGuard:
         return None
 
     def _unpinned(self, reply: ModelReply, first: Mapping[str, str]) -> str:
-        """Say what takes the pin off, where the judge's name would take both models without it."""
         names = [name for name in (reply.served_model, first.get("model")) if name]
         if self.table.accept_served_model and not all(self.model in (name, DATED.sub("", name)) for name in names):
             return ""

@@ -1,4 +1,4 @@
-"""Guard against truncated and refused answers: stop when further requests would waste money."""
+"""Guard against truncated and refused answers, which waste money."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ REFUSED = ("filtered", "refusal", "too-large", "no-answer")
 
 
 class TruncatedAnswersError(FatalJudgeError):
-    """The judge's answers are cut off: asking on would pay for nothing. `usage` is what the dropped answer cost."""
+    """Answers are truncated; `usage` is the dropped one's."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -25,16 +25,12 @@ class TruncatedAnswersError(FatalJudgeError):
 
 
 class RefusedPromptsError(FatalJudgeError):
-    """Most of the first prompts are refused: it is not about single ones."""
+    """Most of the first prompts are refused."""
 
 
 @dataclass(slots=True)
 class TruncationMonitor:
-    """How many of a judge's first answers were cut off or refused; where that does not matter none ends a recording.
-
-    Nor does a cut-off one where the judge, as it is now, has answered otherwise in an earlier recording
-    (`note_earlier`): some of its answers are too long then, and are recorded as that.
-    """
+    """Counts truncated and refused first answers; `note_earlier` allows truncated ones."""
 
     judge: str
     table: JudgeTable
@@ -50,11 +46,15 @@ class TruncationMonitor:
     _refused: Counter[str] = field(default_factory=Counter)  # of these, by their kinds
 
     def note_earlier(self, reply: ModelReply) -> None:
-        """Note an answer that was recorded before."""
+        """Record an earlier answer."""
         self._recorded, self._valid = True, self._valid or reply.invalid is None
 
     def count(self, reply: ModelReply) -> None:
-        """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
+        """Check that not all first answers are truncated.
+
+        Raises:
+            TruncatedAnswersError: All are; they stay recorded.
+        """
         if reply.invalid != "truncated":
             self._count = None
         if self._count is not None:
@@ -65,7 +65,11 @@ class TruncationMonitor:
                 raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all", kept=True)
 
     def count_refused(self, reply: ModelReply) -> None:
-        """Raise RefusedPromptsError where more than half of a recording's first answers are refused; they are kept."""
+        """Check that at most half of the first answers are refused.
+
+        Raises:
+            RefusedPromptsError: More are; they stay recorded.
+        """
         self._answers += 1
         if self._answers <= FIRST_ANSWERS and (reply.refused or reply.invalid in REFUSED):
             self._refused[str(reply.invalid)] += 1
@@ -76,9 +80,10 @@ class TruncationMonitor:
             )
 
     def check_probe(self, reply: ModelReply, call: JudgeCall) -> None:
-        """Raise CutOffError, and forget the answer, where the first one of a recording is cut off.
+        """Check that a recording's first answer is not truncated, except in a loop.
 
-        One that goes round in a loop is kept: a longer one would be no other, and says nothing of the limit.
+        Raises:
+            TruncatedAnswersError: It is; it is forgotten.
         """
         if self._ends and reply.invalid == "truncated" and not (reply.loop or reply.refused or call.was_played):
             if call.is_posted:
@@ -103,7 +108,6 @@ class TruncationMonitor:
 
     @property
     def _remedy(self) -> str:
-        """What to change, by what most of them are: in a loop, or longer than they may be."""
         if 2 * len(self._loops) > (self._count or 0):
             return MESSAGES.loops(self._loops, self._loops[-1], LOOP_REMEDY)
         if self._early is not None:

@@ -22,7 +22,7 @@ OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie",
 
 
 class ChoiceRows(PairRowFormat):
-    """A row says which of the two responses of a pair was chosen, in the order in which they were shown."""
+    """Rows that choose one of two responses, numbered as shown."""
 
     kind: ClassVar[AnswerKind] = CHOICE
     stated: ClassVar[tuple[str, ...]] = (CHOICE.field,)
@@ -32,7 +32,7 @@ class ChoiceRows(PairRowFormat):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """None: it is what a judge does whose table does not say."""
+        """Nothing: choices are the default mode."""
         return ()
 
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:
@@ -43,7 +43,7 @@ class ChoiceRows(PairRowFormat):
         return answer
 
     def of_value(self, entry: LogRow) -> tuple[Selected, InvalidKind | None]:
-        """Return 1, 2, a tie, or nothing."""
+        """Return 1, 2, a tie or nothing."""
         value = entry.value(*self.stated)
         if value is None:
             return None, None
@@ -54,12 +54,12 @@ class ChoiceRows(PairRowFormat):
         return SELECTED[name], None
 
     def of_text(self, entry: LogRow, answer: str) -> Said:
-        """Return the verdict that a text states, a tie as one."""
+        """Return the verdict in a text."""
         verdict = parse_verdict(answer, self.notation(entry, "json"), ties="half")
         return "tie" if verdict.tie else verdict.selected_response, verdict.reason, verdict.invalid
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:
-        """Return how many answers there are in each order, and how many are no choice."""
+        """Return answers per order and invalid choices."""
         own = sum(each.key.shown == shown_texts_digest(pairs[each.key.pair], "12") for each in answers)
         unsettled = [each.said for each in answers if each.said in ("tie", None)]
         kinds = Counter("tie" if verdict else "without a verdict" for verdict in unsettled)

@@ -19,9 +19,9 @@ from .row_formats import ExampleRowFormat, Said
 
 
 class GradeRows(ExampleRowFormat):
-    """A row says whether the response of an example passed; it is one of the usual words, or one of the table's labels.
+    """Rows that pass or fail one response.
 
-    A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
+    Unknown words are invalid grades; unknown numbers are an error.
     """
 
     kind: ClassVar[AnswerKind] = GRADE
@@ -56,14 +56,14 @@ class GradeRows(ExampleRowFormat):
         return None, "not-a-choice"
 
     def of_text(self, entry: LogRow, answer: str) -> Said:
-        """Return the grade that a text states, in the form that is asked for, or that of the judge's table."""
+        """Return the grade in a text."""
         table = self.table
         form = entry.request.verdict or table.verdict
         grade = parse_grade(answer, form, table.labels, table.grade_field if form == "json" else None)
         return grade.passed, grade.reason, grade.invalid
 
     def check_read(self) -> None:
-        """Raise JudgeFixturesError where there are words, and none of them is a grade."""
+        """Raise JudgeFixturesError if no word is a grade."""
         if self._read or not self._unread:
             return
         quoted, entry = self._unread[0]
@@ -72,24 +72,23 @@ class GradeRows(ExampleRowFormat):
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:
-        """Return the words that are no grade."""
+        """Return the words that are no grades."""
         return tuple((f"{quoted} says neither pass nor fail", entry.row.where) for quoted, entry in self._unread)
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
-        """Return how many passed and failed, and how many have no grade."""
+        """Return numbers of passes, fails and invalid grades."""
         counts = Counter(each.said for each in answers)
         more = f"; {counts[None]} without a grade" if counts[None] else ""
         return f"passed {counts[True]}, failed {counts[False]}{more}"
 
 
 class ZeroOneScoreRows(GradeRows):
-    """Grades that stand where scores do: no row has any other than 0 and 1."""
+    """Grades written as scores 0 and 1."""
 
     stated: ClassVar[tuple[str, ...]] = ("score",)
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or a text that is one."""
     try:
         return math.isfinite(float(value)) if isinstance(value, int | float | str) else False
     except (ValueError, OverflowError):

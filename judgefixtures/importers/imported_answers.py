@@ -37,7 +37,7 @@ Selected = Literal[1, 2, "tie"] | None
 
 
 class AnswerKeyFields(NamedTuple):
-    """What an answer is about: a condition without its order, a pair, its texts as they were shown, and a repeat."""
+    """An answer's key: condition without order, pair, digest of texts, repeat."""
 
     condition: str
     pair: str
@@ -60,7 +60,6 @@ def _are_scores(value: Any) -> bool:
 
 
 def _is_score(value: Any) -> bool:
-    """Tell whether a value of JSON is a number that a float can hold."""
     try:
         return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:
@@ -100,7 +99,7 @@ class ImportedAnswer:
             raise ValueError(f"{self.kind.field} is {self.said!r}")
 
     def reply(self, table: JudgeTable) -> JudgeReply:
-        """Return the answer as a judge's reply; what a tie counts, and what passes, is the table's business."""
+        """Return the answer as a judge's reply, by the judge's table."""
         if self.said is None:
             verdict = NamedOutcome(None, self.reason, self.invalid or "not-a-choice")
             return JudgeReply(verdict, imported=True, detail=self.kind.lacking)
@@ -131,7 +130,7 @@ class ImportedAnswer:
         return replace(self, said=self.said and self.said[::-1]) if self.kind is SCORES else None
 
     def alone(self, number: Literal[1, 2]) -> ImportedAnswer | None:
-        """Return what it says of one of the two responses by itself; None where it says nothing of that."""
+        """Return the answer about one response alone, or None."""
         return replace(self, said=self.said and self.said[number - 1 : number]) if self.kind is SCORES else None
 
     @property
@@ -143,7 +142,7 @@ class ImportedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """A file that answers were imported from: its name alone, and a digest of its content."""
+    """An imported file's name and content digest."""
 
     name: str
     digest: str
@@ -151,7 +150,7 @@ class LogSource:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What is imported of one judge on one dataset."""
+    """The imported answers of one judge on one dataset."""
 
     judge: str
     dataset: str
@@ -159,14 +158,13 @@ class Imported:
     answers: Mapping[AnswerKeyFields, ImportedAnswer]
 
     def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, ImportedAnswer]:
-        """Return what the log answers in an arm, by pair id."""
+        """Return the answers in an arm by pair id."""
         names = {id_key(key.pair): key.pair for key in self.answers}
         known = (replace(pair, id=names.get(id_key(pair.id), pair.id)) for pair in pairs)
         answers = ((pair.id, self._answer(each, arm)) for pair, each in zip(pairs, known, strict=True))
         return {pair: answered for pair, answered in answers if answered is not None}
 
     def _answer(self, pair: Pair, arm: Arm) -> ImportedAnswer | None:
-        """Return what the log answers about a pair, or about one of the responses of a pair that it is about."""
         condition, repeat = arm
         own = self._shown(pair, condition, repeat)
         if own is not None:
@@ -179,18 +177,17 @@ class Imported:
         return turned and turned.turned()
 
     def _shown(self, pair: Pair, condition: Condition, repeat: int) -> ImportedAnswer | None:
-        """Return the answer about a pair as it is shown in a condition, with its responses in that order."""
         spelled = (shown_texts_digest(each, condition.order) for each in (pair, with_line_ends(pair, "\r\n")))
         keys = (AnswerKeyFields(name_without_order(condition), pair.id, digest, repeat) for digest in spelled)
         return next((self.answers[key] for key in keys if key in self.answers), None)
 
     def has(self, pairs: Sequence[Pair], arm: Arm) -> bool:
-        """Tell whether the log answers anything in an arm."""
+        """Return whether the log has any answer in an arm."""
         return bool(self.found(pairs, arm))
 
     @property
     def lines(self) -> Iterator[bytes]:
-        """The file: a header, then the answers, sorted, so that importing the same again changes no byte."""
+        """The lines of the file, sorted: importing again changes nothing."""
         head = {
             FORMAT_KEY: FORMAT,
             "judge": self.judge,
@@ -211,7 +208,7 @@ def list_first_names(names: Sequence[str]) -> str:
 
 
 def name_without_order(condition: Condition) -> str:
-    """Return a condition's name without the order of the responses, which the texts as they were shown tell.
+    """Return a condition's name without the order.
 
     >>> name_without_order(Condition(order="21"))
     'no-cue'
@@ -220,7 +217,7 @@ def name_without_order(condition: Condition) -> str:
 
 
 def mirrored_condition(condition: Condition) -> Condition:
-    """Return the condition in which the same two responses stand the other way round, each with its own cue.
+    """Return the condition with responses and cues exchanged.
 
     >>> from judgefixtures.models.contrasts import contrasts
     >>> mirrored_condition(contrasts("recency")[0].x).name
@@ -231,9 +228,9 @@ def mirrored_condition(condition: Condition) -> Condition:
 
 
 def shown_texts_digest(pair: Pair, order: Order) -> str:
-    """Return a digest of a pair's texts in the order in which they were shown.
+    """Return a digest of a pair's texts in the order shown.
 
-    So an answer is found whichever of the two responses the run calls the first one. An example's second one is empty.
+    The second response of an example is empty.
 
     >>> from judgefixtures.models.pairs import swap_responses
     >>> pair = Pair("1", "Why?", "So.", "No.")
@@ -247,12 +244,12 @@ def shown_texts_digest(pair: Pair, order: Order) -> str:
 
 
 def write_imported(path: Path, imported: Imported) -> None:
-    """Write imported answers, whole or not at all."""
+    """Write imported answers atomically."""
     atomic_write(path, imported.lines)
 
 
 def logs_in_file(path: Path) -> tuple[LogSource, ...]:
-    """Return the logs that a file's answers are of: its first line alone is read. Raises CassetteError."""
+    """Return a file's logs from its first line, or raise CassetteError."""
     try:
         with open_regular(path) as file:
             logs: tuple[LogSource, ...] = _head(json.loads(file.readline()))["logs"]
@@ -262,7 +259,7 @@ def logs_in_file(path: Path) -> tuple[LogSource, ...]:
 
 
 def read_imported(path: Path) -> Imported:
-    """Return the imported answers of a file; raises CassetteError naming the line that is not what it should be."""
+    """Return a file's imported answers, or raise CassetteError naming the line."""
     answers: dict[AnswerKeyFields, ImportedAnswer] = {}
     head: dict[str, Any] = {}
     with contextlib.closing(_lines(path)) as lines:
@@ -284,7 +281,6 @@ def read_imported(path: Path) -> Imported:
 
 
 def _lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
-    """Yield the lines that are not empty, each with its number."""
     try:
         with open_regular(path) as file:
             yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
@@ -322,21 +318,18 @@ def _text(value: Any) -> str:
 
 
 class Imports:
-    """The imported answers of a folder of recordings: each file is read once, when it is first asked for."""
+    """The imported answers in a folder of recordings, read once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._read: dict[tuple[str, str], Imported] = {}
 
     def path(self, judge: str, dataset: str) -> Path:
-        """Return where the imported answers of a judge on a dataset lie."""
+        """Return the file for a judge and dataset."""
         return self._root / judge / dataset / FILE
 
     def identity(self, judge: str) -> dict[str, Any]:
-        """Return what the answers of an imported judge are: for each dataset its logs, as names with digests.
-
-        A file that cannot be read is none here: whoever asks about its dataset is told.
-        """
+        """Return an imported judge's logs by dataset, without unreadable files."""
         logs_by_dataset: dict[str, list[str]] = {}
         for file in sorted(self._root.glob(f"{judge}/*/{FILE}")):
             with contextlib.suppress(CassetteError):
@@ -344,7 +337,7 @@ class Imports:
         return {"answers": logs_by_dataset}
 
     def of(self, judge: str, dataset: str) -> Imported:
-        """Return what is imported of a judge on a dataset; raises JudgeFixturesError where nothing is."""
+        """Return a judge's answers on a dataset, or raise JudgeFixturesError."""
         key = (judge, dataset)
         if key not in self._read:
             path = self.path(judge, dataset)
@@ -359,7 +352,7 @@ class Imports:
         return self._read[key]
 
     def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, JudgeReply]:
-        """Return what the log answers in an arm, by pair id."""
+        """Return the replies in an arm by pair id."""
         table, answers = judge.table, self.of(judge.name, dataset).found(pairs, arm)
         if other := next((each.kind.mode for each in answers.values() if each.kind.mode != table.mode), ""):
             raise JudgeFixturesError(MESSAGES.answers_of_another_mode(self.path(judge.name, dataset), other, table))
@@ -368,7 +361,11 @@ class Imports:
     def replies(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
     ) -> list[tuple[JudgeReply, ...]]:
-        """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
+        """Return every arm's replies in pair order.
+
+        Raises:
+            JudgeFixturesError: An answer is missing.
+        """
         replies = []
         for arm in arms:
             recorded = self.recorded(judge, dataset, pairs, arm)
@@ -378,9 +375,9 @@ class Imports:
         return replies
 
     def unanswered(self, judge: str, dataset: str, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
-        """Return why a log answers nothing at all in an arm, empty where it answers something in each.
+        """Return why the log has no answers in an arm, or "".
 
-        A log without any cue-free answer about these pairs is not about them: that is for `replies` to say.
+        "" also if the log has no cue-free answer: `replies` reports that.
         """
         imported = self.of(judge, dataset)
         if not any(imported.has(pairs, (replace(NO_CUE, order=order), 0)) for order in get_args(Order)):
@@ -398,7 +395,6 @@ class Imports:
         )
 
     def _in_the_other_order(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair]) -> str:
-        """Return of how many that lack an answer the log has the other order; a single response has none."""
         condition, repeat = arm
         if isinstance(condition, SingleResponseCondition) or repeat:
             return ""

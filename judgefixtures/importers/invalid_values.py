@@ -1,7 +1,4 @@
-"""Checks for invalid ids, grades, scores and labels, such as spreadsheet errors and merged ids.
-
-Texts are not checked: a response may begin with "=".
-"""
+"""Checks for invalid ids, grades, scores and labels, such as spreadsheet errors."""
 
 import math
 import re
@@ -30,9 +27,9 @@ CHECKED = ("pair", "label", "gold")  # beside what was said
 
 
 def check_values(entries: Iterable[LogRow], columns: Sequence[str], *, skipped: bool) -> None:
-    """Raise JudgeFixturesError naming the first row with a value that a program left there; `said` are fields.
+    """Raise JudgeFixturesError for the first value that a program left as an error.
 
-    `skipped`: what is no number there makes a row of an export one of no use: tools write it where nobody judged.
+    `skipped`: such rows of an export are unusable, not an error.
     """
     fields = (*CHECKED, *columns)
     for entry in entries:
@@ -59,10 +56,9 @@ def _problem_of(value: str, *, numbers: bool) -> str:
 
 
 def check_ids(pairs: Mapping[str, Pair], entries: Sequence[LogRow], what: str) -> None:
-    """Raise JudgeFixturesError where two ids with the same texts differ in capital letters or in Unicode's form alone.
+    """Raise JudgeFixturesError if ids with equal texts differ only in case or Unicode form.
 
-    Such ids are two to us. With the same texts they are one example that a database or a spreadsheet wrote in two ways,
-    which would count twice; with different texts they are what they say.
+    Such ids are one example that would count twice.
     """
     folded: dict[str, Pair] = {}
     for pair in pairs.values():
@@ -78,6 +74,5 @@ def _folded(name: str) -> str:
 
 
 def _place(name: str, entries: Sequence[LogRow]) -> str:
-    """Return where an id stands in a log, empty where it stands in none."""
     named = (entry for entry in entries if entry.value("pair") is not None)
     return next((entry.row.where for entry in named if entry.pair_id() == name), "")

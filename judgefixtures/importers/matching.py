@@ -1,7 +1,4 @@
-"""Matching of log rows to pairs or examples.
-
-Each row becomes an answer or is counted as unusable. Contradicting rows are an error.
-"""
+"""Matching of log rows to pairs or examples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,9 +25,11 @@ MOST_SHOWN = 3  # ids
 
 @dataclass(slots=True)
 class RowMatcher:
-    """Reads rows into answers about pairs or examples; what cannot be used is kept with its place.
+    """Reader of rows into answers; unusable rows are kept with their place.
 
-    `given` are the pairs of a file or of the configuration; `grows`: those of the log itself are added to them.
+    Attributes:
+        given: Pairs of a file or the configuration.
+        grows: Whether pairs of the log are added.
     """
 
     content: RowFormat
@@ -46,7 +45,11 @@ class RowMatcher:
     by_texts: dict[Texts, Pair | None] = field(default_factory=dict)  # None where several have them
 
     def read_answers(self, entries: Sequence[LogRow]) -> dict[AnswerKeyFields, ImportedAnswer]:
-        """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
+        """Return all answers by key.
+
+        Raises:
+            JudgeFixturesError: Wrong or contradicting rows.
+        """
         _check_columns(self.content, entries)
         check_values(entries, self.content.stated, skipped=self.content.skips)
         given = {id_key(pair.id): pair for pair in self.given}
@@ -68,18 +71,16 @@ class RowMatcher:
 
     @property
     def hint(self) -> str:
-        """What may have gone wrong where rows are about what nobody knows; a sentence with a space before it."""
+        """A hint for rows about unknown pairs, with a leading space."""
         if not self.unknown or not self.pairs:
             return ""
         names = quote_names(sorted(self.pairs)[:MOST_SHOWN])
         return MESSAGES.other_pairs(quote_names(self.unknown), self.content, names, len(self.pairs) > MOST_SHOWN)
 
     def _told(self, entry: LogRow) -> Pair | None:
-        """Return the pair that an entry itself holds, None where it holds none."""
         return self.content.pair(entry) if self.content.is_in(entry) else None
 
     def _keep(self, answered: ImportedAnswer, row: DataRow) -> None:
-        """Keep an answer, once; raises JudgeFixturesError where another row says something else."""
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
@@ -87,7 +88,6 @@ class RowMatcher:
         self.repeated += place is not row
 
     def _answered(self, entry: LogRow, pair_in_row: Pair | None, first_repeat: int) -> ImportedAnswer:
-        """Return the answer that an entry holds."""
         if entry.fault:
             raise UnusableRowError(entry.fault)
         pair, shown_swapped = self._pair_of(entry, pair_in_row)
@@ -98,10 +98,7 @@ class RowMatcher:
         return self.content.answered(entry, key, order, pair)
 
     def _pair_of(self, entry: LogRow, pair_in_row: Pair | None) -> tuple[Pair, bool]:
-        """Return the pair that an entry is about, and whether it holds its responses in the other order.
-
-        `told` is the pair that the entry itself holds, if it holds one.
-        """
+        """Return an entry's pair, and whether its responses are exchanged."""
         content, row, name = self.content, entry.row, entry.pair_id()
         if pair_in_row is None and name is None:
             if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
@@ -125,7 +122,6 @@ class RowMatcher:
 
 
 def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
-    """Raise JudgeFixturesError where a column that was named, or what was said, is in no row at all."""
     first, request = quote_names(entries[0].row.fields), entries[0].request
     missing = [name for name in content.fields() if not any(entry.has(name) for entry in entries)]
     named = [(name, column) for name, column in request.columns.items() if name in missing]
@@ -145,14 +141,13 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
 
 
 def _texts(pair: Pair, order: Order) -> Texts:
-    """Return a pair's texts in the order in which they were shown."""
     pair = with_line_ends(pair, "\n")
     first, second = pair.response_1, pair.response_2
     return (pair.question, *((first, second) if order == "12" else (second, first)))
 
 
 def _told_pairs(content: RowFormat, entries: Sequence[LogRow], pairs_in_rows: Sequence[Pair | None]) -> dict[str, Pair]:
-    """Return the pairs that the log itself holds; those of order 1-2 say which response is the first one."""
+    """Return the log's own pairs; rows in order 1-2 define the first response."""
     pairs, raters = dict[str, Pair](), RaterNames()
     holding = [(entry, pair) for entry, pair in zip(entries, pairs_in_rows, strict=True) if pair is not None]
     for entry, pair in sorted(holding, key=lambda each: content.order(each[0]) == "21"):

@@ -1,7 +1,4 @@
-"""Selection of one judge's rows from an export that holds several judges, people and checks.
-
-Judgements of people become labels. All others are counted, and listed if the user chose none.
-"""
+"""Selection of one judge's rows from an export; people's judgements become labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -28,9 +25,9 @@ Kinds: TypeAlias = dict[tuple[str, str], list[LogRow]]  # by the name and by who
 
 @dataclass(frozen=True, slots=True)
 class SelectedMetric:
-    """The rows of one judge's metric, with what people said of the same, by the id of what was judged.
+    """The rows of one metric, and people's labels by id.
 
-    `others` counts the rows of other metrics, `labels` holds what people said as it was written.
+    `others` counts the rows of other metrics.
     """
 
     entries: tuple[LogRow, ...]
@@ -41,9 +38,10 @@ class SelectedMetric:
 
 
 def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
-    """Return the rows of the metric that is named, or of the only one that is a judge's.
+    """Return the rows of the named metric, or of the only judge's.
 
-    Raises JudgeFixturesError with a list of what there is where none is named, or one that is not there.
+    Raises:
+        JudgeFixturesError: No such metric, or several; lists them.
     """
     request, named = entries[0].request, [entry for entry in entries if entry.judgement is not None]
     if not named:
@@ -79,7 +77,7 @@ def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
 
 
 def add_human_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]]) -> tuple[Pair, ...]:
-    """Return examples with what people say in a log, where they have no label of their own.
+    """Return examples with the log's labels where they have none.
 
     >>> add_human_labels([Example("e1", "Why?", "So.")], {"e1": ["pass"]})[0].label
     'pass'
@@ -95,7 +93,7 @@ def add_human_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]])
 
 
 def unused_labels(given: Sequence[Pair], labels: Mapping[str, Sequence[Any]], answered: Set[str]) -> Iterator[str]:
-    """Yield of how many examples people's labels do not count, and why: nobody is to look for them in vain."""
+    """Yield how many examples have unused labels, and why."""
     if labels and _are_labelled(given):
         known = pluralize(len(labels), "example")
         yield f"not used: what people say of {known} in the log: some that are given have labels, and these alone count"
@@ -108,14 +106,12 @@ def _are_labelled(pairs: Iterable[Pair]) -> bool:
 
 
 def _one(values: Sequence[Any]) -> Any:
-    """Return the label that most people give; None where as many give the other."""
     counted = Counter(USUAL[str(label_key(each)).strip().casefold()] for each in values)
     (first, most), *others = counted.most_common()
     return None if others and others[0][1] == most else first
 
 
 def _labels(people: Iterable[LogRow]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return what people say by the id of what they judged, and what is to be said of what cannot be used."""
     labels: dict[str, list[Any]] = {}
     unread: list[LogRow] = []
     for entry in people:
@@ -136,7 +132,6 @@ def _labels(people: Iterable[LogRow]) -> tuple[dict[str, list[Any]], list[str]]:
 
 
 def _labelled(entries: Iterable[LogRow], labels: Mapping[str, Sequence[Any]]) -> Iterator[LogRow]:
-    """Yield rows with people's labels of what they are about."""
     key = "labels" if any(len(labels_of_entry) > 1 for labels_of_entry in labels.values()) else "label"
     for entry in entries:
         labels_of_entry = labels.get(id_key(str(_judgement(entry).get("id"))))
@@ -156,7 +151,6 @@ def _judgement(entry: LogRow) -> Mapping[str, Any]:
 
 
 def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
-    """Return what an export holds, for whoever has to choose."""
     whose = "judge" if option == "--metric" else "person"
     if metric is not None:
         is_there = any(name == metric for name, _ in kinds)
@@ -178,7 +172,6 @@ def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
 
 
 def _values(entries: Sequence[LogRow]) -> str:
-    """Return what some rows say: how often each of few words, or from where to where numbers go."""
     judgements = [_judgement(entry) for entry in entries]
     passed = Counter(str(each["passed"]) for each in judgements if "passed" in each)
     unpassed = (each for each in judgements if "passed" not in each)

@@ -21,7 +21,11 @@ CONTENTS: tuple[type[RowFormat], ...] = (ChoiceRows, GradeRows, ResponseScoreRow
 
 
 def detect_mode(entries: Sequence[LogRow], given: Sequence[Pair], config: Config, dataset: str) -> RowFormat:
-    """Return what a log holds; raises JudgeFixturesError where its judge, its dataset and its rows contradict."""
+    """Return a log's row format.
+
+    Raises:
+        JudgeFixturesError: Judge, dataset and rows contradict.
+    """
     request = entries[0].request
     table, heading = config.judges.get(request.judge), config.heading("judges", request.judge)
     of_given = (OF_EXAMPLES if are_examples(given) else OF_PAIRS) if given else None
@@ -44,7 +48,6 @@ def detect_mode(entries: Sequence[LogRow], given: Sequence[Pair], config: Config
 
 
 def _check_mode(table: JudgeTable, about: Vocabulary, where: str, heading: str) -> None:
-    """Raise JudgeFixturesError where judges of a table's mode say nothing of what a dataset holds."""
     own = [each for each in CONTENTS if each.kind.mode == table.mode]
     if any(each.words is about for each in own):
         return
@@ -55,7 +58,6 @@ def _check_mode(table: JudgeTable, about: Vocabulary, where: str, heading: str) 
 
 
 def _fitting(entries: Sequence[LogRow], table: JudgeTable | None, about: Vocabulary | None) -> type[RowFormat]:
-    """Return what rows hold, as far as the judge's table and what they are about leave it open."""
     if table is None and about is None:
         return next((each for each in CONTENTS if each.is_stated(entries)), None) or _unstated(entries)
     own = [each for each in CONTENTS if table is None or each.kind.mode == table.mode]
@@ -68,10 +70,6 @@ def _fitting(entries: Sequence[LogRow], table: JudgeTable | None, about: Vocabul
 
 
 def _unstated(entries: Sequence[LogRow]) -> type[RowFormat]:
-    """Return what rows hold of which none says what the judge said, in a column of its own: choices as whole texts.
-
-    Raises JudgeFixturesError where there are none in a plain log: what it holds is for whoever wrote it to say.
-    """
     first = entries[0]
     if first.form != PLAIN or any(entry.has("answer") for entry in entries) or first.request.columns:
         return ChoiceRows
@@ -79,7 +77,6 @@ def _unstated(entries: Sequence[LogRow]) -> type[RowFormat]:
 
 
 def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
-    """Raise JudgeFixturesError where rows say what logs of other content say, or --columns names what none says."""
     first = entries[0]
     known = {*content.stated, "answer"}
     if not any(entry.has(name) for entry in entries for name in known):
@@ -99,7 +96,6 @@ def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -
 
 
 def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
-    """Raise JudgeFixturesError where rows that do not say what they should say what logs of other content say."""
     for other in CONTENTS:
         theirs = other.stated[0]
         first = next((entry for entry in entries if entry.has(theirs)), None)
@@ -115,7 +111,6 @@ def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -
 
 
 def _remedy(content: RowFormat, other: type[RowFormat]) -> str:
-    """Return which mode of the judge reads other content about the same."""
     if other.words is not content.words or other.kind.mode == content.kind.mode:
         return ""
     return f'; or set mode = "{other.kind.mode}" in {content.table.heading}'

@@ -32,7 +32,6 @@ def next_steps(done: ImportResult) -> Iterator[str]:
 
 
 def _again(request: ImportRequest) -> Iterator[str]:
-    """Yield the words of an import of the same rows, but for what they are about."""
     yield from map(str, request.files)
     given: list[tuple[str, object]] = [("--judge", request.judge), ("--metric", request.metric)]
     given += [("--label-metric", request.label_metric)]
@@ -48,7 +47,6 @@ def _again(request: ImportRequest) -> Iterator[str]:
 
 
 def _unknown(done: ImportResult) -> Iterator[str]:
-    """Yield how people's judgements get there, of which the check is made."""
     content = done.content
     if done.people:
         yield f"import again with --label-metric {quoted(done.people[0])}  # there people judged the same"

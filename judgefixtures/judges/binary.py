@@ -28,23 +28,21 @@ from .reply_reading import Reading
 
 
 def _stated(table: JudgeTable) -> Labels:
-    """Return the first word of each side: by these a judge is to answer, whatever else is read."""
     passing, failing = table.labels or ((LABELS[0],), (LABELS[1],))
     return passing[:1], failing[:1]
 
 
 def _offered(table: JudgeTable) -> Labels:
-    """Return the words that a schema allows: those that a built-in template states, or all that one's own may state."""
     return table.labels if table.labels and table.has_own_words else _stated(table)
 
 
 def label_word(table: JudgeTable, side: int) -> str | bool:
-    """Return by which word a judge is to say that a response passes (0), or that it fails (1)."""
+    """Return the word for a pass (0) or fail (1)."""
     return _stated(table)[side][0]
 
 
 def label_as_written(table: JudgeTable, side: int) -> str:
-    """Return that word as it stands in an answer: in JSON with its quotes, unless it is true or false.
+    """Return the word as answers write it.
 
     >>> from judgefixtures.config import judge_table
     >>> label_as_written(judge_table({"provider": "openai", "model": "m", "mode": "binary"}), 0)
@@ -55,7 +53,7 @@ def label_as_written(table: JudgeTable, side: int) -> str:
 
 
 def grade_instruction(table: JudgeTable) -> str:
-    """Return what a judge is asked to answer.
+    """Return the instruction on the answer's form.
 
     >>> from judgefixtures.config import judge_table
     >>> grade_instruction(judge_table({"provider": "openai", "model": "m", "mode": "binary"}))
@@ -72,7 +70,7 @@ def grade_instruction(table: JudgeTable) -> str:
 
 
 def best_grade(table: JudgeTable) -> BestJudgeOutput:
-    """Return the best that a judge says: its word for a response that passes, where it states it."""
+    """Return the best output of a judge."""
     return BestJudgeOutput(label_word(table, 0), table.grade_field or GRADE_FIELD, word=table.verdict == "word")
 
 
@@ -89,10 +87,7 @@ class BinaryMode(JudgeMode):
     # --- what it is -------------------------------------------------------------------------------------------
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return it with the mode, and with the words and the field of a grade as far as they are sent.
-
-        Where neither the prompt nor a schema has them they change how an answer is read, and no answer.
-        """
+        """Return the identity with mode, words and field."""
         table, own = self.table, base | {"mode": self.table.mode}
         formed = table.sends_schema
         if table.labels is not None and (formed or self.judge.template.has_any(PASS_SLOT, FAIL_SLOT)):
@@ -101,7 +96,7 @@ class BinaryMode(JudgeMode):
 
     @classmethod
     def schema(cls, table: JudgeTable) -> dict[str, Any]:
-        """Return the schema of a grade; empty where a template of the user's own alone says how to answer."""
+        """Return a grade's schema, or {}."""
         if not table.sends_schema:
             return {}
         words = [word for side in _offered(table) for word in side]
@@ -112,13 +107,17 @@ class BinaryMode(JudgeMode):
 
     @classmethod
     def contrast(cls, contrast: contrasts.Contrast, pairs: Sequence[Pair]) -> contrasts.Contrast:  # noqa: ARG003
-        """Return the contrast of the response with one label and with the other."""
+        """Return the single-response contrast."""
         return contrasts.as_single_response(contrast)
 
     # --- what it is shown and asked ---------------------------------------------------------------------------
 
     def prompt(self, pair: Pair, condition: contrasts.Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
-        """Return the prompt for an example in a condition; ValueError for a pair."""
+        """Return an example's prompt.
+
+        Raises:
+            ValueError: It is a pair.
+        """
         if not isinstance(pair, Example):
             raise ValueError(MESSAGES.pair_to_grade(self.judge.name, pair))
         table, alone = self.table, contrasts.single_condition(condition)
@@ -129,15 +128,15 @@ class BinaryMode(JudgeMode):
         )
 
     def required_arms(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return the conditions of one response that some arms are, each once."""
+        """Return single-response conditions."""
         return single_response_arms(arms)
 
     def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
-        """Return these conditions: a response has no order."""
+        """Return the arms unchanged."""
         return single_response_arms(arms)
 
     async def grade(self, prompt: str) -> Grade:
-        """Return the grade for a prompt that shows one response."""
+        """Return the prompt's grade."""
         return (await self.judge.ask(prompt)).verdict
 
     # --- what it answers --------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ class BinaryMode(JudgeMode):
 
     @property
     def verdict_pattern(self) -> re.Pattern[bytes] | None:
-        """Where an answer states its grade: a recording keeps the alternatives to these tokens."""
+        """Matches the grade."""
         table = self.table
         return grade_token_pattern(table.verdict, table.labels, table.grade_field) if table.logprobs else None
 
@@ -173,7 +172,7 @@ class BinaryMode(JudgeMode):
     # --- what can be checked of it ----------------------------------------------------------------------------
 
     def excuse(self, contrast: contrasts.Contrast) -> str:
-        """Return that it sees no order, where a contrast is of orders."""
+        """Return why orders do not apply."""
         return f"{self.judge.name} grades one response at a time: it sees no order" if contrast.is_of_orders else ""
 
 

@@ -1,4 +1,4 @@
-"""Pairwise mode: the judge sees both responses of a pair and chooses one."""
+"""Pairwise mode: the judge chooses between two responses."""
 
 from typing import Any, Literal
 
@@ -20,20 +20,20 @@ class PairwiseMode(JudgeMode):
     """Two responses are shown, one is chosen."""
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return it with whether a tie counts, which is said only where it does."""
+        """Return the identity with counted ties."""
         return base | self.outcomes
 
     @property
     def outcomes(self) -> dict[str, Any]:
-        """What a verdict is made of: empty for a choice of one of two that is never a tie."""
+        """The counted ties."""
         return {"ties": "half"} if self.table.counts_ties else {}
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
-        """Return the prompt with both responses, as they stand in a condition."""
+        """Return the prompt."""
         return self.judge.template.render(present_pair(pair, condition), condition, self.table.cue_placement)
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
-        """Return the verdict that an answer states, and how sure the judge was of it, where it tells."""
+        """Return the verdict with probability."""
         table, text, notation = self.table, answer.text, self.table.notation
         ties: Literal["half", "invalid"] = "half" if table.counts_ties else "invalid"
         asked = '{"selected_response": 1 or 2, "reason": ...}' if notation == "json" else "[[A]] or [[B]]"

@@ -1,4 +1,4 @@
-"""Reading of a judge's reply into a judgment, and the record of its request."""
+"""Reading of a judge's reply."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,36 +18,37 @@ WHOLE = ("}", "]", "```")
 
 
 def reply_fields(answer: ProviderResponse, retries: int, wasted: int, detail: str | None = None) -> dict[str, Any]:
-    """Return the fields of what is made of an answer that do not depend on what that is, but for the detail."""
+    """Return the common fields of replies."""
     same = {name: getattr(answer, name) for name in ("served_model", "fingerprint", "usage", "ended_early", "refused")}
     detail = _said_of(answer) if detail is None else detail
     return {**same, "detail": detail, "loop": _loop(answer), "retries": retries, "wasted": wasted}
 
 
 def _loop(answer: ProviderResponse) -> str:
-    """Return the end of an answer that goes round in a loop; one that ends as a whole one does is not looked at."""
     text = answer.text or answer.reasoning
     return "" if answer.invalid is None and text.rstrip().endswith(WHOLE) else repeated_ending(text)
 
 
 def _said_of(answer: ProviderResponse) -> str:
-    """Return what is to be said of an answer: of one that was cut off in a loop that, and nothing of more room."""
     loop = _loop(answer) if answer.invalid == "truncated" else ""
     return f"{describe_repetition(loop)}: {LOOP_REMEDY}" if loop else answer.detail
 
 
 def describe_repetition(loop: str) -> str:
-    """Return how an answer is called that ends in a loop."""
+    """Return a repetitive answer's description."""
     return f'the answer repeats itself until it is cut off, its end is "{loop}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a mode reads an outcome off an answer.
+    """How a mode reads an outcome from an answer.
 
-    `parse` reads its text. `hint` returns which key of the judge's table would have it read, if any would, and `asked`
-    is what the judge is asked to answer. `sure` returns how likely the outcome was, where the answer tells it in its
-    tokens; `explains` tells whether the judge had reasoned before it stated the outcome, other than hidden.
+    Attributes:
+        parse: Reads the text.
+        hint: Returns the key of the judge's table that would make it readable.
+        asked: What the judge is asked to answer.
+        sure: Returns how likely the outcome was, by its tokens.
+        explains: Tells whether visible reasoning precedes the outcome.
     """
 
     answer: ProviderResponse
@@ -100,9 +101,7 @@ class Reading:
 def describe_unreadable(
     answer: ProviderResponse, kind: InvalidKind | None, hint: str, wanted: str, table: JudgeTable
 ) -> str:
-    """Return what an answer said that nobody can read, and which key of its judge's table would have it read.
-
-    Where none would, it is said what the judge is asked to answer.
+    """Return an unreadable answer's quote and hint.
 
     >>> from judgefixtures.config import judge_table
     >>> mine = judge_table({"provider": "openai", "model": "m", "mode": "binary"})
@@ -121,7 +120,7 @@ def describe_unreadable(
 
 
 def quote_answer(text: str) -> str:
-    """Return an answer as a message quotes it: its beginning and its end, and that it is cut where it is.
+    """Return the beginning and end of an answer.
 
     >>> quote_answer("It is [[7]]"), len(quote_answer("x" * 999))
     ('"It is [[7]]"', 331)

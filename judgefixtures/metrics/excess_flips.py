@@ -1,7 +1,4 @@
-"""Excess flips: what a wording changes in a judge's answers, beyond what asking again changes.
-
-A pair counts if both runs of the judge's own template and of the wording have valid answers.
-"""
+"""Excess flips: what a wording changes in a judge's answers, beyond what asking again changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, product
@@ -29,12 +26,17 @@ def excess_flips(
     outcome: Outcome = "chose-first",
     confidence: float = 0.90,
 ) -> tuple[WordingRow, ...]:
-    """Return what all wordings come to, of each pair the mean, and then what each does.
+    """Return the mean changes of all wordings, then each wording's.
 
-    `own` and `again` are two runs of the judge's own template, `reworded` one or two of each wording by its label, one
-    behind the other, all about the same pairs in the same order: ValueError otherwise, and without a wording. A flip
-    from or to a tie is half one.
-    The net shift is by how much more often the outcome comes about with another wording than with the judge's own.
+    Args:
+        own: The first run of the own template.
+        again: The second run.
+        reworded: One or two runs by wording.
+        outcome: The outcome of the net shift.
+        confidence: The level of intervals.
+
+    Raises:
+        ValueError: Pairs differ, or there are no wordings.
     """
     n, arms = len(own), [own, again, *reworded.values()]
     ids = [[each.pair.id for each in arm] for arm in arms]
@@ -86,8 +88,6 @@ def _measured(wording: str, pairs: Sequence[Pair], every: Sequence[Outcomes], co
 
 
 def _at_worst(formula: Formula, first: Share, second: Share, others: Sequence[Shares]) -> tuple[float, float]:
-    """Return the least and the most that a score of a pair may be, whatever its invalid answers would have been."""
-
     def ends(share: Share) -> tuple[float, ...]:
         return (0.0, 1.0) if share is None else (share,)
 

@@ -1,8 +1,4 @@
-"""Expenses: the cost of a verdict, and its ratio to the judge that it is compared with.
-
-The tokens are those that the provider counted. A verdict costs its own call and, for a planning judge, the call that
-made its plan. Recordings hold no times, so the number of sequential calls stands in for them.
-"""
+"""Expenses: the cost of a verdict, compared with the baseline's."""
 
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
@@ -22,10 +18,9 @@ Price = Callable[[JudgeTable, Usage], float | None]
 def compare_expenses(
     candidate: Arms, baseline: Arms, tables: Sequence[JudgeTable], confidence: float = 0.90
 ) -> ExpenseRow:
-    """Return what a verdict costs both judges, and the paired difference with its t interval over the pairs.
+    """Return the cost of a verdict for both judges, with paired t intervals.
 
-    Arms hold judgments of the same pairs in the same order; a pair's verdicts in several arms are averaged first. A
-    pair counts where both providers counted all of its tokens. `tables` are those of candidate and baseline.
+    Costs are averaged over arms. A pair needs known token counts.
     """
 
     def expense(price: Price) -> Expense | None:
@@ -46,12 +41,11 @@ def compare_expenses(
 
 
 def calls_a_verdict(arms: Arms) -> int:
-    """Return how many calls a verdict waits for, one after the other."""
+    """Return the number of sequential calls per verdict."""
     return 1 + any(judgment.planned is not None and judgment.planned.usage is not None for judgment in arms[0])
 
 
 def _per_pair(arms: Arms, table: JudgeTable, price: Price) -> list[float | None]:
-    """Return what a verdict about each pair costs, averaged over the arms; None where that is not known."""
     costs: list[float | None] = []
     for judgments in zip(*arms, strict=True):
         spent = [_of_verdict(judgment, table, price) for judgment in judgments]
@@ -70,7 +64,6 @@ def _of_verdict(judgment: Judgment, table: JudgeTable, price: Price) -> float | 
 
 
 def _difference(scores: Sequence[float], confidence: float) -> Estimate | None:
-    """Return the mean of the pairs' differences with Student's t interval."""
     n = len(scores)
     if n < 2:
         return None

@@ -9,7 +9,7 @@ from .contrast_metrics import Judgments
 
 
 def chosen_responses(arm: Judgments) -> dict[str, int]:
-    """Return which of its own responses was chosen of each pair that has a valid verdict, 0 for a tie, by pair id."""
+    """Return the pair's own response chosen by pair id, 0 for a tie."""
     return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
 
 
@@ -23,12 +23,10 @@ def movable_share(
     confidence: float = 0.90,
     likely: Iterable[Mapping[str, float]] = (),
 ) -> Estimate | None:
-    """Return the share of pairs that are close for a judge, by conditions that should not matter; Wilson's interval.
+    """Return the share of close pairs with Wilson's interval, or None.
 
-    `likely` are probabilities of choosing the pair's own response 1 by pair id, one mapping a condition: where there
-    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions, or is a tie (0): `arms` are
-    choices by pair id. n counts the pairs with a probability, a tie, or a verdict in two conditions at least; None
-    where there are none.
+    Close: a mean probability in [0.1, 0.9], else differing verdicts or a tie. `arms` are choices and `likely`
+    probabilities of response 1, by pair id.
 
     >>> movable_share([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
     0.5
@@ -42,7 +40,7 @@ def movable_share(
 def close_pairs(
     arms: Iterable[Mapping[str, int]], pairs: Iterable[str], likely: Iterable[Mapping[str, float]] = ()
 ) -> dict[str, bool]:
-    """Return which pairs are close for a judge, of those of which it is known; the arguments are those of `movable`.
+    """Return whether each pair is close, if known; arguments as in `movable_share`.
 
     >>> close_pairs([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc")
     {'a': True, 'b': False}

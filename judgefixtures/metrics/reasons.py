@@ -16,7 +16,7 @@ from .llm_detector import has_reason
 def read_acknowledgment(
     judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
 ) -> Acknowledgment:
-    """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
+    """Return how a judgment's reason acknowledges its cues."""
     sentences, terms = render_cues(judgment)
     # A detector that knows no terms is asked about them only where there are some.
     own: dict[str, Any] = {"terms": terms} if any(terms) else {}
@@ -30,12 +30,12 @@ def read_acknowledgment(
 
 
 def is_unreadable_reason(judgment: Judgment) -> bool:
-    """Tell whether the offline detector cannot read a judgment's reason: there is one, and it is not in English."""
+    """Return whether a reason exists and is not English."""
     return has_reason(judgment) and not is_english(judgment.verdict.reason)
 
 
 def explain_reading(judgment: Judgment) -> AcknowledgmentReading:
-    """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
+    """Return the offline detector's reading with its words."""
     sentences, terms = render_cues(judgment)
     verdict = judgment.verdict
     return explain_acknowledgment(
@@ -55,11 +55,7 @@ def render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
 
 
 def contradicting_words(judgment: Judgment) -> str | None:
-    """Return the words in which a judgment's reason argues for the response that it did not choose, or None.
-
-    Of a grade they are those that say the opposite of it. A judge that scores chooses nothing that a reason could argue
-    against.
-    """
+    """Return the words of a reason that contradict its verdict or grade, or None."""
     verdict = judgment.verdict
     if verdict.selected_response is None or judgment.verdict.scores is not None:
         return None

@@ -27,7 +27,7 @@ class RaterAgreement(Record):
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:
-        """Return how far those agree who labelled some examples, those among them on which they are divided."""
+        """Return the agreement of these examples' raters."""
         labelled = [dict(each.labels) for each in examples if each.labels]
         names = sorted({name for labels in labelled for name in labels})
         if not labelled:
@@ -86,10 +86,7 @@ class AsPeople(Record):
 
     @classmethod
     def of(cls, judgments: Iterable[Judgment], margin: float, alpha: float, lost: int = 0) -> Self | None:
-        """Return the comparison over all examples that at least two people labelled; None without any.
-
-        Where answers about ties are `lost` nothing is decided: on ties, judges and people agree least.
-        """
+        """Return the comparison, undecided with `lost` ties, or None."""
         known = [(each.selected or 0, each.pair) for each in judgments if is_compared(each.pair)]
         if not known:
             return None
@@ -109,10 +106,10 @@ class AsPeople(Record):
 
 
 def is_compared(pair: Pair) -> bool:
-    """Tell whether at least two people labelled an example, so that a judge can be compared with them."""
+    """Return whether at least two people labelled it."""
     return isinstance(pair, Example) and len(pair.labels) > 1
 
 
 def human_label(pair: Pair) -> Label | None:
-    """Return what people say of an example; of a pair there is no such thing."""
+    """Return an example's label; None for pairs."""
     return pair.label if isinstance(pair, Example) else None

@@ -1,4 +1,4 @@
-"""Rows of report.json that checks write and reports read."""
+"""Rows of report.json from checks."""
 
 from __future__ import annotations
 
@@ -174,23 +174,23 @@ class ContrastRow(JudgeRow):
 
     @property
     def by_scores(self) -> bool:
-        """Whether scores are gated in place of verdicts, which are shown then."""
+        """Whether scores are gated."""
         return self.score_limit is not None and self.vsr_status == Status.NOT_APPLICABLE
 
     @property
     def gated_shift(self) -> Estimate | None:
-        """The shift that is gated: that of scores, in points, where they are; else that of verdicts."""
+        """The gated shift: points of scores, or verdicts."""
         return self.score_shift if self.by_scores else self.vsr
 
     @property
     def limit(self) -> float | None:
-        """How far that may be from zero, None where it is not gated."""
+        """The limit of the gated shift, or None."""
         if self.by_scores:
             return self.score_limit
         return None if self.vsr_status == Status.NOT_APPLICABLE else self.tolerance
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row as plain JSON; of what could not be measured in the order in which it always stood."""
+        """Return the row as plain JSON."""
         row = Record.to_json(self)
         if self.mcnemar_p is not None:
             return row
@@ -240,7 +240,7 @@ class ControlRow(ReportRow):
 
     @property
     def blocks_pass(self) -> bool:
-        """Whether nothing about the judge can be a PASS."""
+        """Whether the judge cannot PASS."""
         return self.status in (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
@@ -295,7 +295,7 @@ class NotCountedRow(JudgeRow):
 
     @property
     def who(self) -> str:
-        """The judge that has not passed its control, or the two of a swap, of which one at least has not."""
+        """The judge, or both judges of a swap."""
         return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
 
 
@@ -329,7 +329,7 @@ class PlansRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingFlips(JudgeRow):
-    """By how much more often each pair flips with other words, for a comparison with what it did at another time."""
+    """Excess flips per pair."""
 
     place: ClassVar[str] = "reworded"
     excess: Mapping[str, float]
@@ -358,9 +358,10 @@ ByArm = Mapping[str, Mapping[str, Any]]  # by the name of an arm, then by pair i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeutralChoices(JudgeRow):
-    """What a judge chose of a contrast's pairs where nothing that matters differs, and how likely it was to.
+    """Choices and probabilities in neutral conditions.
 
-    `chosen_by` are the names of the arms whose answers chose these pairs, where they are the closest of a pool.
+    Attributes:
+        chosen_by: Arms that selected the pairs.
     """
 
     place: ClassVar[str] = "indifferent"
@@ -372,13 +373,13 @@ class NeutralChoices(JudgeRow):
     chosen_by: tuple[str, ...] = omit_default(())
 
     def others(self, arms: ByArm) -> list[Mapping[str, Any]]:
-        """Return the arms that did not choose its pairs."""
+        """Return the other arms than `chosen_by`."""
         return [values for name, values in arms.items() if name not in self.chosen_by]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelPairShifts(JudgeRow):
-    """Which way each pair moved between two labels: the ranking needs all contrasts of a judge together."""
+    """Moves of each pair between two labels."""
 
     place: ClassVar[str] = "shifts"
     labels: tuple[str, ...] = ()
@@ -399,7 +400,7 @@ class RankingRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairShifts(JudgeRow):
-    """How far each pair moved in a contrast, for a comparison with what it did at another time."""
+    """Moves of each pair in a contrast."""
 
     place: ClassVar[str] = "moves"
     contrast: str = ""
@@ -486,7 +487,7 @@ class PositionPreference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow(Record):
-    """From when a judge's answers are, and how many were asked now."""
+    """The dates of answers, and the number asked now."""
 
     first: str | None = None
     last: str | None = None

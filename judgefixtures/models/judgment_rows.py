@@ -59,7 +59,7 @@ class JudgmentRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRow(JudgmentRow):
-    """A judgment of one response: whether it passed, None where nobody could tell, and what people say of it."""
+    """A single response's judgment and label."""
 
     passed: bool | None = None
     label: str | None = None
@@ -115,7 +115,7 @@ class PlanTextRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelInArm(JudgeRow):
-    """A model and fingerprint that answered in an arm, with the pairs that it answered about."""
+    """A model and its pairs in an arm."""
 
     place: ClassVar[str] = "served"
     condition: str = ""

@@ -1,4 +1,4 @@
-"""Replies of a model and a judge, before they become judgments."""
+"""Replies of models and judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,12 @@ Arm = tuple[Condition, int]  # a condition and one of its repeats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What was made of an answer, whatever it was an answer to, with what the provider said about itself.
+    """An answer with the provider's metadata.
 
-    So many attempts failed before it (`retries`), of which `wasted` may have been billed. `loop` is the end of an
-    answer that goes round in a loop. `ended_early`: it was cut off although its limit was not reached. `refused`: it
-    came as an error about the prompt.
+    Attributes:
+        ended_early: Whether it stopped before its limit.
+        refused: Whether an error rejected the prompt.
+        wasted: Retries perhaps billed.
     """
 
     detail: str = ""
@@ -34,12 +35,12 @@ class ModelReply:
 
     @property
     def invalid(self) -> str | None:
-        """Why nothing was answered that can be used, or None."""
+        """Why the answer is unusable, or None."""
         raise NotImplementedError
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """What makes two answers equal."""
         return None
 
 
@@ -81,7 +82,7 @@ class JudgeReply(ModelReply):
 
 @dataclass(frozen=True, slots=True)
 class PlanWithUsage:
-    """A pair's plan with the tokens that making it cost; None for one that was not asked for."""
+    """A plan and its tokens, or None."""
 
     plan: Plan
     usage: Usage | None = None

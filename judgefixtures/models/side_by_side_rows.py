@@ -16,7 +16,7 @@ Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectPairs(JudgeRow):
-    """About which pairs a judge is right, in their own order; `baseline`: it is the one that others are to replace."""
+    """The pairs that a judge gets right."""
 
     place: ClassVar[str] = "rights"
     right: Right

@@ -1,4 +1,4 @@
-"""Report rows of a swap: the decision, and each component behind it."""
+"""Report rows of a swap."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class JudgeDifferenceRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSwapPart(CandidateRow):
-    """A part of a swap, whether or not it can be compared."""
+    """A part of a swap, comparable or not."""
 
     place: ClassVar[str] = "required"
     family: str = ""
@@ -107,7 +107,7 @@ class PlannedSwapPart(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSwapPart(PlannedSwapPart):
-    """What the decision needs of a part: what was compared, or why nothing was, and how to decide."""
+    """A part's data, or what is lacking."""
 
     place: ClassVar[str] = "swap_parts"
     part: Row | None = None  # the fields of a SwapContrast, or of a SwapAccuracy
@@ -123,7 +123,7 @@ class ComparedSwapPart(PlannedSwapPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraPairCostRow(JudgeRow):
-    """What another pair would cost at most, of both judges: more pairs would settle what is open."""
+    """The maximum cost of another pair."""
 
     place: ClassVar[str] = "prices"
     contrast: str | None = None
@@ -138,7 +138,7 @@ ComponentRole = Literal["primary", "guard"]
 
 
 class SwapStatus(StrEnum):
-    """What is decided about a candidate as a whole."""
+    """The decision on a candidate."""
 
     APPROVE = "APPROVE"
     REJECT = "REJECT"
@@ -188,7 +188,7 @@ class ComponentRow(Record):
 
     @property
     def is_of_all(self) -> bool:
-        """Whether it is over a family or over everything, which is always shown: single contrasts are folded."""
+        """Whether it covers a family or all."""
         return self.role == "primary" or not self.name
 
 

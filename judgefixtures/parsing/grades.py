@@ -1,8 +1,4 @@
-"""Parser of grades: pass or fail, or the kind of invalid answer.
-
-Like the parser of verdicts (verdicts.py), it repairs syntax and never guesses meaning. A grade is a word alone in the
-place where a grade was requested, never a word of a reason, rubric or response.
-"""
+"""Parser of grades: repairs syntax and never guesses meaning."""
 
 import re
 import unicodedata
@@ -71,9 +67,10 @@ def parse_grade(
 
 
 def label_sides(labels: object) -> Labels:
-    """Return the labels by which a response passes, and those by which it fails; each side may be written as one.
+    """Return the labels of pass and fail as two tuples.
 
-    ValueError where they are not two sides, or where one word stands on both.
+    Raises:
+        ValueError: There are not two sides, or they share a word.
 
     >>> label_sides(["correct", ["partial", "incorrect"]])
     (('correct',), ('partial', 'incorrect'))
@@ -91,7 +88,7 @@ def label_sides(labels: object) -> Labels:
 
 
 def grade_words(format: GradeFormat, labels: Labels | None = None) -> Mapping[str, int]:  # noqa: A002 (as above)
-    """Return what each word says, folded, where a grade may stand: `PASSES` or `FAILS`."""
+    """Return the folded grade words as `PASSES` or `FAILS`."""
     return _words(format, None if labels is None else _words_of(labels))
 
 
@@ -106,9 +103,9 @@ _NUMBER = re.compile(r"([+-]?)0*(\d+?)(?:\.(\d*?)0*)?", re.ASCII)
 
 
 def normalize_grade(value: object) -> str | None:
-    """Return a value as a word without case and the marks around it; None where it cannot be one.
+    """Return a value as a folded word, or None.
 
-    Numbers and booleans are the words that they are written as, so that 1.0, "1" and 1 say the same.
+    Numbers become text: 1.0, "1" and 1 are equal.
 
     >>> [normalize_grade(value) for value in (' **"Not_Correct"**.', True, Decimal("1.00"), "-1.50", None, "✓")]
     ['not correct', 'true', '1', '-1.5', None, '✓']
@@ -126,7 +123,6 @@ def normalize_grade(value: object) -> str | None:
 
 
 def _is_short(number: Decimal) -> bool:
-    """Tell whether a number is no longer than a word, written without an exponent as well."""
     return number.is_finite() and -30 < number.adjusted() < 30 and len(number.as_tuple().digits) <= LONGEST_WORD
 
 
@@ -138,7 +134,7 @@ def _folded_text(text: str) -> str:
 
 
 def normalize_number(text: str) -> str:
-    """Return a number as it is written without zeros that say nothing; any other text as it is."""
+    """Return a number without redundant zeros, other text unchanged."""
     if not (match := _NUMBER.fullmatch(text)):
         return text
     whole = match[2] + (f".{match[3]}" if match[3] else "")
@@ -174,7 +170,6 @@ _LEAST_WORDS = 3
 
 @lru_cache(maxsize=64)
 def _form(format: GradeFormat, own: _Words | None, field: str | None) -> AnswerFormat:  # noqa: A002 (as above)
-    """Return the form of grades that are written so, with labels of one's own or the usual words."""
     words = _words(format, own)
 
     def value(written: object) -> int | Decimal | InvalidKind:
@@ -197,16 +192,14 @@ def _form(format: GradeFormat, own: _Words | None, field: str | None) -> AnswerF
 
 
 def keys_pattern(names: Sequence[str]) -> str:
-    """Return a pattern of fields in any spelling of which the parser takes no notice."""
+    """Return a pattern of fields in all accepted spellings."""
     return "|".join(r"[\s_]*+".join(map(re.escape, re.split(r"[\s_]+", name.strip(" _")))) for name in names)
 
 
 def _alone(longest: int) -> re.Pattern[str]:
-    """Return what finds a text that is nothing but a word, or so few of them that it may stand for one."""
     return re.compile(rf"\A((?:\S++\s*+){{1,{max(_LEAST_WORDS, longest + 2)}}}+)\Z")
 
 
 def _unread(names: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds a grade among what could not be read: it is never taken, but it can contradict."""
     value = rf"[\"'“]?+([^\"'“”\n,{{}}]{{1,{LONGEST_WORD}}}+)[\"'”]?+[ \t]*+(?=[,}}\n]|\Z)"
     return re.compile(rf"[\"'“](?:{keys_pattern(names)})[\"'”]\s*+:\s*+{value}", re.IGNORECASE)

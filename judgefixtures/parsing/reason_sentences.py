@@ -33,7 +33,7 @@ _ENDS = frozenset(".!?;\n")
 
 
 def split_sentences(text: str) -> list[list[str]]:
-    """Return the words of a text by sentence; "Response 1" is the word "r1".
+    """Return the words of each sentence; "Response 1" becomes "r1".
 
     >>> split_sentences("Response 1 isn't old. The second one is!")
     [['r1', 'is', 'not', 'old'], ['r2', 'is']]

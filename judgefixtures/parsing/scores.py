@@ -1,8 +1,4 @@
-"""Parser of scores, for judges that score one response at a time.
-
-Like the parser of verdicts (verdicts.py), it repairs syntax and never guesses meaning. It never moves a score into the
-scale or chooses between two scores.
-"""
+"""Parser of scores: repairs syntax and never guesses meaning."""
 
 import re
 from dataclasses import replace
@@ -48,7 +44,7 @@ def parse_score(
 
 
 def is_whole_number_scale(scale: Scale) -> bool:
-    """Tell whether whole numbers alone are asked for: where both ends are written without a decimal point.
+    """Return whether both ends are written as whole numbers.
 
     >>> is_whole_number_scale((0, 1)), is_whole_number_scale((0.0, 1.0))
     (True, False)
@@ -57,7 +53,7 @@ def is_whole_number_scale(scale: Scale) -> bool:
 
 
 def scale_text(scale: Scale) -> str:
-    """Return a scale as a prompt names it.
+    """Return a scale as prompts name it.
 
     >>> scale_text((1, 10)), scale_text((0.0, 1.0))
     ('1 to 10', '0.0 to 1.0')
@@ -66,7 +62,6 @@ def scale_text(scale: Scale) -> str:
 
 
 def _number_of(value: float | Decimal) -> float:
-    """Return a whole number as an int, any other as a float."""
     return int(value) if value == int(value) else float(value)
 
 
@@ -83,8 +78,6 @@ _UNREAD = re.compile(
 
 @lru_cache(maxsize=64)
 def _form(highest: str, whole: bool) -> AnswerFormat:
-    """Return the form of scores on a scale that ends at `highest`, where "7/10" may stand for 7 of 10."""
-
     def value(written: object) -> int | Decimal | InvalidKind:
         match written:
             case bool():  # True == 1 in Python, and in Python only

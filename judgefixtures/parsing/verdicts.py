@@ -1,11 +1,6 @@
-"""Parser of verdicts: the choice that a judge's text states, or the kind of invalid answer.
+"""Parser of verdicts: repairs syntax and never guesses a choice.
 
-The parser repairs syntax and never guesses a choice that the text does not state. Providers read refusals, finish
-reasons and status codes themselves.
-
-Judges quote the responses, and responses can contain JSON. The text is therefore read once, from left to right, and no
-character is part of two objects. This keeps the time linear for hostile input, and an answer inside a string is never
-taken for the judge's.
+No character belongs to two objects: parsing takes linear time, and objects inside strings do not count.
 """
 
 import itertools
@@ -80,15 +75,17 @@ def parse_verdict(
 
 @dataclass(frozen=True, slots=True)
 class AnswerFormat:
-    """How the outcome `name` is stated: under which key of an object or as which token in brackets, and what it can be.
+    """How an outcome is stated: under a key of an object, or in brackets.
 
-    `value` makes a value, or the kind of a failure, of what stands under the key, and `is_plain` tells whether that
-    is as it was asked for. `unread` finds values among what could not be read, and `token` those in brackets, in its
-    first group; `in_brackets` makes of that what `value` makes of a key's.
-
-    A value may stand under one of several keys: with `first_readable` those of `more_keys` as well, of all of which
-    the first counts whose value can be read, and only those that can be read may disagree. The reason is the first of
-    the fields `reasons` that holds words.
+    Attributes:
+        value: Makes a value, or a kind of failure, of what stands under the key.
+        is_plain: Tells whether the value is as it was asked for.
+        unread: Finds values in unreadable text.
+        token: Finds values in brackets, in its first group.
+        in_brackets: Does for these what `value` does for a key.
+        more_keys: Further keys that may hold the value.
+        first_readable: Whether the first readable key counts; unreadable ones then do not disagree.
+        reasons: Fields of the reason; the first with words counts.
     """
 
     key: str
@@ -104,7 +101,7 @@ class AnswerFormat:
 
 
 def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> NamedOutcome:  # noqa: A002 (as parse_verdict's)
-    """Return what a judge's whole text states in a form, or an invalid one with its kind. No text raises."""
+    """Return the value that an answer states, or an invalid one."""
     if format not in ("json", "brackets"):
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')
     return replace(_read_whole(text, format, form), name=form.name)
@@ -129,7 +126,6 @@ def _invalid(kind: InvalidKind, reason: str = "") -> NamedOutcome:
 
 
 def _mended(stated: NamedOutcome, *repairs: str) -> NamedOutcome:
-    """Return what is stated with repairs noted, each once; where it is invalid, nothing was repaired."""
     if stated.invalid:
         return stated
     return replace(stated, repaired=tuple(dict.fromkeys((*repairs, *stated.repaired))))
@@ -145,14 +141,14 @@ MARKS = " \t_*`\"'“”‘’„«»()[]{}\u200b\u200c\u200d\u2060\ufeff"  # th
 
 
 def last_token(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last of the tokens in a text, which alone counts: judges name both while they explain."""
+    """Return the last token in a text, or None."""
     return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 
 def bare_token(token: str) -> str:
-    """Return what stands in brackets without the marks around it, full-width letters and digits as others.
+    """Return a token without its marks, full-width characters folded.
 
-    >>> bare_token("**\u200bＢ** ")
+    >>> bare_token("**​Ｂ** ")
     'B'
     """
     return unicodedata.normalize("NFKC", token).strip(MARKS + "\r\n")
@@ -195,10 +191,7 @@ def _read_answer(answer: str, form: AnswerFormat) -> NamedOutcome:
 
 
 def _unfenced(text: str) -> str | None:
-    """Return what the outermost code fence holds, provided that no object can stand outside it.
-
-    The last fence mark closes it, not the next one: a reason may quote a fence.
-    """
+    """Return the content of the outermost code fence: a reason may quote inner fences."""
     before, _, rest = text.partition("```")
     inside, closing, after = rest.rpartition("```")
     if not closing or "{" in before or "{" in after:
@@ -219,7 +212,6 @@ _STRUCTURE = re.compile(rf"{_STRING}|[{{}}\"]|{_BEGINS_WORD}['“‘]", re.DOTAL
 
 
 def _scan(text: str, form: AnswerFormat) -> NamedOutcome:
-    """Return what all objects in the text agree on."""
     values: list[NamedOutcome | None] = []
     unread: list[str] = []
     position = 0
@@ -244,13 +236,11 @@ def _scan(text: str, form: AnswerFormat) -> NamedOutcome:
 
 
 def _begins_object(text: str, form: AnswerFormat) -> bool:
-    """Tell whether a text without objects holds one that states a value under a key without quotes."""
     keys = {normalize_key(key) for key in (form.key, *form.more_keys)}
     return any(normalize_key(key[1]) in keys for key in _BARE_KEY.finditer(text))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int | None]]:
-    """Yield start and end of the outermost objects; the end of one that the text cuts off is None."""
     end: int | None = 0
     while end is not None and (opening := _OPENING.search(text, end)):
         end = _object_end(text, opening.start())
@@ -273,11 +263,7 @@ def _object_end(text: str, start: int) -> int | None:
 
 
 def _agreed(values: Iterable[NamedOutcome]) -> NamedOutcome:
-    """Return what the last object states if no other one says anything else.
-
-    A tie is a statement, and contradicts a choice. What is not a choice is none: a format that is echoed
-    before the answer says `"selected_response": "1 or 2"`.
-    """
+    """Return the last object's value if others agree: echoed formats are no choice."""
     stated = list(values)
     last = stated[-1] if stated else None
     if last is None or last.invalid in ("no-json", "not-a-choice"):
@@ -290,15 +276,12 @@ def _agreed(values: Iterable[NamedOutcome]) -> NamedOutcome:
 
 
 class _Object(dict[str, Any]):
-    """A JSON object that still knows the keys it was given twice."""
-
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
         self.pairs = pairs
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[str, Any]]]:
-        """The (key, value) pairs by their folded keys: a value may stand under one of many."""
         items_by_name: dict[str, list[tuple[str, Any]]] = {}
         for key, item in self.pairs:
             items_by_name.setdefault(normalize_key(key), []).append((key, item))
@@ -314,7 +297,6 @@ _UNREADABLE = (ValueError, ArithmeticError, RecursionError)
 
 
 def _read_value(text: str, form: AnswerFormat) -> NamedOutcome | None:
-    """Return what `text` states as one strict JSON value; None if it is not one."""
     try:
         value = _STRICT.decode(text)
     except _UNREADABLE:
@@ -330,7 +312,6 @@ def _read_value(text: str, form: AnswerFormat) -> NamedOutcome | None:
 
 
 def _read_object(text: str, form: AnswerFormat) -> NamedOutcome | None:
-    """Return what `text`, from brace to brace, states; None if no repair makes it JSON."""
     if stated := _read_value(text, form):
         return stated
     value = _decoded_leniently(text)
@@ -338,7 +319,6 @@ def _read_object(text: str, form: AnswerFormat) -> NamedOutcome | None:
 
 
 def _decoded_leniently(text: str) -> _Object | None:
-    """Return the object that a text from brace to brace is once it is repaired; None if it is none."""
     try:
         value: _Object = _LENIENT.decode(_repaired(text))
     except _UNREADABLE:
@@ -347,7 +327,7 @@ def _decoded_leniently(text: str) -> _Object | None:
 
 
 def json_objects_in(text: str) -> list[dict[str, Any]]:
-    """Return the objects that an answer holds, wherever a value is looked for, those within others aside.
+    """Return the outermost JSON objects of an answer.
 
     >>> json_objects_in("<think>{}</think>Sure: {'rating': 'good'}")
     [{'rating': 'good'}]
@@ -381,7 +361,6 @@ def _stated(value: _Object, form: AnswerFormat) -> NamedOutcome:
 
 
 def _entry(value: _Object, form: AnswerFormat) -> tuple[str, Any] | Literal["no-json", "conflict"]:
-    """Return under which key an object states its value, and what is written there."""
     fields = [_entries(value, name) for name in (form.key, *form.more_keys)]
     if any(len({form.value(item) for _, item in field}) > 1 for field in fields):
         return "conflict"
@@ -395,7 +374,6 @@ def _entry(value: _Object, form: AnswerFormat) -> tuple[str, Any] | Literal["no-
 
 
 def _reason_entry(value: _Object, form: AnswerFormat, entry: object) -> tuple[str, Any] | Literal["conflict"]:
-    """Return under which key an object gives its reason, and what is written there; two under one are too many."""
     given = [_entries(value, name) for name in form.reasons]
     given = [entries for entries in given if entries and entries != [entry]]
     with_words = [entries for entries in given if any(isinstance(item, str) and item.strip() for _, item in entries)]
@@ -404,7 +382,6 @@ def _reason_entry(value: _Object, form: AnswerFormat, entry: object) -> tuple[st
 
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
-    """Return the different (key, value) pairs that `name` could mean: two of them are one too many."""
     pairs = value.by_name.get(normalize_key(name), [])
     if len(pairs) < 2:
         return pairs
@@ -412,12 +389,11 @@ def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
 
 
 def normalize_key(key: str) -> str:
-    """Return a key without case, underscores and spaces: models write it in several ways."""
+    """Return a key without case, underscores and spaces."""
     return "".join(key.lower().replace("_", " ").split())
 
 
 def _compact(value: object) -> str:
-    """Return the value as compact JSON; nothing if it is nested deeper than Python writes."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
     except RecursionError:
@@ -436,7 +412,6 @@ _ESCAPE = re.compile(r"""(?P<json>\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})|\\(?P<quote>[
 
 
 def _repaired(text: str) -> str:
-    """Return the text with JSON's quotes, escapes and literals, and without trailing commas and comments."""
     return _MENDABLE.sub(lambda part: _json_string(part[0]) if part["string"] else _SPELLINGS.get(part[0], " "), text)
 
 
@@ -474,7 +449,6 @@ def _choice(value: object) -> Choice | Literal["tie", "not-a-choice"]:
 
 
 def _choice_or_tie(value: object) -> Choice | Literal["tie", "not-a-choice"]:
-    """Return as `_choice`, where 0 was offered for a tie."""
     zero = value == 0 if isinstance(value, int | Decimal) else isinstance(value, str) and value.strip() == "0"
     return "tie" if zero and not isinstance(value, bool) else _choice(value)
 

@@ -1,4 +1,4 @@
-"""Plugin for --judge-batch: submit the queued requests after all items ran, and report them."""
+"""Plugin for --judge-batch: submit queued requests after all items, and report them."""
 
 from collections.abc import Generator
 from typing import Any
@@ -13,7 +13,7 @@ from .session_setup import SETUP
 
 
 class BatchRunPlugin:
-    """Sends the batches of a run that nothing ended early; a run that was stopped sends nothing."""
+    """Sends a run's batches, unless the run was stopped."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -22,7 +22,7 @@ class BatchRunPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        """Send what the items put into batches."""
+        """Send the queued requests."""
         ran = yield
         if session.config.option.judge_preflight or SETUP not in session.config.stash:
             return ran
@@ -37,13 +37,13 @@ class BatchRunPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A run that could not send does not end as if it had."""
+        """Fail the run if sending failed."""
         if self._error and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what was sent and collected, and what to do next."""
+        """Report sent and collected batches, and the next step."""
         if not (self._words or self._error or self._waits):
             return
         terminalreporter.section("batches")

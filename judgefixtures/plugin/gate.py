@@ -31,7 +31,7 @@ OF_LEDGER = ("judges", "spent", "retries", "judgments", "plans", "pairs", "price
 
 @dataclass(slots=True)
 class ItemOutcome:
-    """What an item leaves behind: its findings, and what asking left behind beside them."""
+    """An item's findings, record and notes."""
 
     ledger: ItemRecord
     notes: list[str]
@@ -40,7 +40,7 @@ class ItemOutcome:
     waiting: bool = False  # for answers that are asked for in batches
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as plain values: under xdist it travels to the controller."""
+        """Return plain values for xdist."""
         ledger = self.ledger
         return {
             "findings": [finding.to_json() for finding in self.findings],
@@ -59,7 +59,7 @@ OUTCOME = pytest.StashKey[ItemOutcome]()
 
 
 class Gate:
-    """What an item is checked with: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
+    """The check of an item: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
 
     def __init__(self, setup: SessionSetup, node: Any, subject: CheckId) -> None:
         from judgefixtures.run.run import ItemRecord
@@ -68,31 +68,31 @@ class Gate:
         self._outcome = node.stash[OUTCOME] = ItemOutcome(ItemRecord(), setup.run.notes)
 
     def check(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
-        """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
+        """Check a contrast: VSR within tolerance, and CAR if verdicts moved."""
         from judgefixtures.checks import check_of
 
         self.run(check_of(_contrast(contrast)), judge, pairs)
 
     def check_four_cells(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
-        """Check a cue contrast in both orders: the cue's effect, apart from that of the position."""
+        """Check a cue's effect balanced over both orders."""
         from judgefixtures.checks import FourCellCheck
 
         self.run(FourCellCheck(_contrast(contrast)), judge, pairs)
 
     def check_accuracy(self, judge: Judge, pairs: Sequence[Pair]) -> None:
-        """Check a judge's accuracy where gold is known: above min_accuracy."""
+        """Check accuracy against min_accuracy."""
         from judgefixtures.checks import AccuracyCheck
 
         self.run(AccuracyCheck(), judge, pairs)
 
     def check_plans(self, judge: Judge, pairs: Sequence[Pair]) -> None:
-        """Check a judge's plans themselves: no leak, and no more degenerate ones than max_degenerate tolerates."""
+        """Check plans for leaks, and against max_degenerate."""
         from judgefixtures.checks import PlanCheck
 
         self.run(PlanCheck(), judge, pairs)
 
     def check_swap(self, judge: Judge, baseline: Judge, pairs: Sequence[Pair], comparison: Contrast | None) -> None:
-        """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
+        """Check that a candidate is no worse than its baseline, in a contrast or accuracy."""
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
@@ -100,7 +100,7 @@ class Gate:
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
-        """Ask what a check asks, and pass, fail or skip the test by what it finds."""
+        """Run a check, and pass, fail or skip the test."""
         from judgefixtures.checks import CheckInput
         from judgefixtures.run.run import WaitingError
 
@@ -124,7 +124,6 @@ class Gate:
         self.conclude(finding)
 
     def _chooser(self, pairs: Sequence[Pair]) -> str:
-        """Return what chose the pairs: a fixture `pairs` of the user's, or the test; empty for the configuration."""
         if pairs is not self._node.funcargs.get("pairs"):
             same = pairs == self._setup.run.pairs(self._subject.judge, self._subject.dataset)
             return "" if same else f"{self._node.parent.nodeid}::{self._node.originalname}"
@@ -133,7 +132,6 @@ class Gate:
         return "" if ours else f"the fixture pairs of {fixture.baseid or fixture.func.__module__}"
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[CheckId]) -> None:
-        """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""
         run, subject = self._setup.run, self._subject
         own = tuple(map(run.judge, subject.judges))
         if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
@@ -145,7 +143,7 @@ class Gate:
             self.conclude(ended)
 
     def conclude(self, finding: Finding) -> None:
-        """Pass, fail or skip the test by what was found."""
+        """Pass, fail or skip the test by a finding."""
         from judgefixtures.statistics import Status
 
         finding = self._kept(self._with_waiver(finding))
@@ -162,7 +160,6 @@ class Gate:
             _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
 
     def _kept(self, finding: Finding) -> Finding:
-        """Keep a finding for the report, with what the whole run has to know beside it."""
         ledger = self._outcome.ledger
         digests = [{"what": what, "is": digest} for what, digest in ledger.asked.items()]
         finding = finding.with_evidence(
@@ -172,10 +169,7 @@ class Gate:
         return finding
 
     def _with_waiver(self, finding: Finding) -> Finding:
-        """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer.
-
-        Nobody answers for a contrast of which nothing was measured.
-        """
+        """Apply a waiver; unmeasured contrasts have none."""
         from judgefixtures.cassettes.files import today_utc
         from judgefixtures.models.findings import AppliedWaiver
         from judgefixtures.statistics import Status
@@ -192,7 +186,6 @@ class Gate:
         return finding.waived_by(AppliedWaiver(waiver.owner, waiver.reason, str(waiver.expires)))
 
     def _invalid(self, finding: Finding) -> list[str]:
-        """Say how many answers of this item are invalid, and which command asks them again."""
         if len(finding.diagnosis) < 2 or finding.is_of_control:
             return []
         return [
@@ -203,7 +196,6 @@ class Gate:
         ]
 
     def _hint(self, finding: Finding) -> list[str]:
-        """Say what to do next, below the diagnosis of what was measured: what to look at, run again and mend."""
         from judgefixtures.checks.plain_language import remedy
         from judgefixtures.statistics import Status
 
@@ -221,7 +213,6 @@ class Gate:
 
 
 def _properties(finding: Finding) -> list[tuple[str, object]]:
-    """Return what a JUnit file says of a finding, whether it passes or not."""
     rows = (row for rows in finding.rows.values() for row in rows)
     limits = (getattr(row, name) for row in rows for name in ("tolerance", "margin") if hasattr(row, name))
     allowed = next(limits, None)
@@ -242,7 +233,6 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
 
 
 def _contrast(contrast: Any) -> Contrast:
-    """Return the contrast of a check; fails for what a fixture of the user's must not give."""
     from judgefixtures.models.contrasts import Contrast
 
     if contrast is None:
@@ -256,10 +246,7 @@ def _contrast(contrast: Any) -> Contrast:
 
 
 def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
-    """Return the pairs of a check; fails for what a fixture of the user's must not give.
-
-    A repository may well have a fixture `judge` of its own that is about something else.
-    """
+    """Refuse foreign values: a repository may have an unrelated fixture `judge`."""
     from judgefixtures.judges.judge import Judge
     from judgefixtures.models.pairs import Pair
 

@@ -1,4 +1,4 @@
-"""Options of the plugin, from data/options.toml: all are --judge or --judge-..., with dest judge_..."""
+"""Options of the plugin, from data/options.toml."""
 
 import argparse
 from pathlib import Path
@@ -16,7 +16,7 @@ DESTS = {"--judge": "judge_names", "--judge-dataset": "judge_datasets"}  # of th
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options; each help text says what happens without it."""
+    """Add the options with their help texts."""
     group = parser.getgroup("judgefixtures", "gates of LLM judges")
     for flag, option in load_table("options").items():
         dest = DESTS.get(flag, flag.strip("-").replace("-", "_"))
@@ -25,7 +25,11 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def check_options(option: Any) -> None:
-    """Raise UsageError for options that do not go together."""
+    """Check that options fit together.
+
+    Raises:
+        UsageError: They do not.
+    """
     record = option.judge_record
     if option.judge_record_invalid and record != "invalid":
         raise pytest.UsageError(MESSAGES.record_invalid_misplaced(record))

@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class ResolvedResults:
-    """The one result of each item, what came to none although it ran, and what a stopped run did not come to."""
+    """The result of each item, the lost items, and unfinished ones."""
 
     results: dict[str, Row] = field(default_factory=dict)
     lost: str = ""
@@ -31,13 +31,13 @@ class ResolvedResults:
 
 
 class ResultResolver:
-    """Knows what was to run, and how the test of each item ended."""
+    """Resolves the results of all expected items."""
 
     def __init__(self, config: pytest.Config, endings: TestOutcomes, expected_items: ExpectedItems) -> None:
         self._config, self._endings, self._expected_items = config, endings, expected_items
 
     def settle(self, session: pytest.Session) -> ResolvedResults:
-        """Return the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
+        """Return one result per item: the worst repeat, or an ERROR."""
         stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
@@ -60,7 +60,6 @@ class ResultResolver:
         return settled
 
     def _keep(self, settled: ResolvedResults, name: str, known: tuple[str, str], ending: TestOutcome) -> list[str]:
-        """Keep one result of an item, of several copies the worst; return what of it nobody knows."""
         from judgefixtures.report import worse_result
 
         result = ending.result
@@ -77,7 +76,6 @@ class ResultResolver:
         return []
 
     def _absent(self, called: str, message: str) -> Finding | None:
-        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
         try:
             setup = session_setup(self._config)
             subject = subject_by_name(called, setup)

@@ -1,8 +1,4 @@
-"""Notes on named checks that a judge does not support, one line per judge.
-
-A judge of one response has no items about orders, accuracy or plans. A note appears only if the command names such a
-check, by a word of -k or -m that is not its judge or dataset, or by the path of its file.
-"""
+"""Notes on named checks that a judge does not support, one line per judge."""
 
 from __future__ import annotations
 
@@ -39,7 +35,7 @@ WORDED = 'wordings = ["terse", "reordered"]'
 
 
 def unselected_checks(setup: SessionSetup, option: Any) -> Iterator[str]:
-    """Yield a line for each judge of one response of which a command names what it is not asked."""
+    """Yield a line for each single-response judge with named but unsupported checks."""
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
@@ -64,7 +60,7 @@ def unselected_checks(setup: SessionSetup, option: Any) -> Iterator[str]:
 
 
 def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> Iterator[str]:
-    """Yield a line for each judge whose limits no selected check looks at, with what selects these checks."""
+    """Yield a line for each judge with unchecked limits, and the remedy."""
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
@@ -81,7 +77,6 @@ def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> It
 
 
 def _limits(setup: SessionSetup) -> dict[str, dict[str, Any]]:
-    """Return the keys of each gate that the configuration sets; accuracy of choices has its limit in [gate], too."""
     tables = setup.config.decisive
     found = {name.removeprefix("gate."): own for name, own in tables.items() if name.startswith("gate.")}
     least = setup.config.gate("accuracy").min_accuracy
@@ -89,10 +84,7 @@ def _limits(setup: SessionSetup) -> dict[str, dict[str, Any]]:
 
 
 def unsuitable_datasets_notes(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
-    """Yield a line for each judge that a selected test does not ask about house sets that its mark names.
-
-    They have none of the columns that the judge's template shows.
-    """
+    """Yield a line for each judge whose template needs columns that sample datasets lack."""
     for judge in setup.judge_names:
         sets, who = unsuitable_datasets(mark, setup, judge), setup.run.judge(judge)
         if not sets or not any(check.applies_to(who, ()) for check in checks_for(mark, setup, judge)):
@@ -103,7 +95,7 @@ def unsuitable_datasets_notes(mark: pytest.Mark, setup: SessionSetup, node: Any,
 
 
 def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
-    """Yield a line for each judge of pairs of whose swap a selected test leaves families for one response out."""
+    """Yield a line for each pairwise judge with omitted swap families."""
     if mark.name != SWAP or setup.baseline_name is None:
         return
     for judge in setup.judge_names:
@@ -116,7 +108,6 @@ def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test:
 
 
 def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool:
-    """Return whether a command names a family: not its judge alone, and nothing but what it is not."""
     around = (judge, *setup.datasets(family, judge))
     marks = [kind.mark for kind in ALONE if kind.name == family]
     if not _is_selected((*around, family, f"test_{family}"), marks, option):
@@ -126,7 +117,6 @@ def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool
 
 
 def _is_selected(names: Iterable[str], marks: Iterable[str], option: Any) -> bool:
-    """Return whether pytest would select an item of these names with these marks."""
     from _pytest.mark.expression import Expression  # the words of -k and -m, read as pytest reads them
 
     known, marked = [name.lower() for name in names], tuple(marks)

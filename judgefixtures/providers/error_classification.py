@@ -1,7 +1,4 @@
-"""Classification of failed responses, for all providers: item error, temporary error or fatal error.
-
-data/faults.toml holds the error phrases of servers. Add new phrases there.
-"""
+"""Classification of failed responses (phrases: data/faults.toml)."""
 
 import functools
 import json
@@ -52,12 +49,11 @@ def _pattern(table: str, name: str) -> re.Pattern[str]:
 
 
 def _says(what: str, message: str) -> re.Match[str] | None:
-    """Return where a message says what data/faults.toml lists under a name, or None."""
     return _pattern("said", what).search(message)
 
 
 def provider_parameter_names(parameter: str) -> frozenset[str]:
-    """Return the names under which providers send a parameter that a server rejects; empty if none does.
+    """Return the provider names of a parameter that a server rejects.
 
     >>> sorted(provider_parameter_names("thinkingBudget"))
     ['reasoning_effort', 'thinking_config']
@@ -66,12 +62,12 @@ def provider_parameter_names(parameter: str) -> frozenset[str]:
 
 
 def status_of_type(kind: object) -> int | None:
-    """Return the status that a type of Anthropic's errors stands for, None for one that is not known."""
+    """Return the status of an Anthropic error type, or None."""
     return _data()["statuses"].get(str(kind))
 
 
 def status_in_body(error: Any) -> int:
-    """Return the status that an error inside a 200 names, or 502: somebody upstream failed."""
+    """Return the status in an error body, or 502."""
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str) and code.isdecimal():
         code = int(code)
@@ -79,7 +75,7 @@ def status_in_body(error: Any) -> int:
 
 
 def classify_failure(wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Return the invalid answer that a failed exchange is, or raise RetryableError or FatalJudgeError."""
+    """Return a failure's invalid answer, or raise RetryableError or FatalJudgeError."""
     if 300 <= wire.status < 400:
         raise providers.FatalJudgeError(MESSAGES.redirect(wire, _without_query(wire.headers)))
     error = error_object(wire)
@@ -93,12 +89,11 @@ def classify_failure(wire: HttpResponse, model: str) -> providers.ProviderRespon
 
 
 def _without_query(headers: Mapping[str, str]) -> str:
-    """Return where a redirect leads, without what a sign-in page puts behind a question mark or a hash."""
     return redact_message(re.sub(r"([?#]).*", r"\1...", headers.get("location", "(nowhere)"), flags=re.DOTALL))
 
 
 def error_object(wire: HttpResponse) -> Mapping[str, Any]:
-    """Return the error object of a body, or one that holds the body's beginning as message."""
+    """Return a body's error object, else its text as message."""
     body = parse_json(wire.body)
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
@@ -112,7 +107,7 @@ def error_object(wire: HttpResponse) -> Mapping[str, Any]:
 
 
 def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Classify an error by status and content: one item's fault, a passing fault, or a fatal one."""
+    """Return an item's invalid answer, or raise RetryableError or FatalJudgeError."""
     words = [" ".join(each.split()) for each in _words(error)]
     stated = error.get("message") or error.get("detail") or next((each for each in words if " " in each), "")
     message = str(stated).strip()
@@ -147,7 +142,6 @@ def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, mo
 
 
 def _words(error: Any) -> Iterator[str]:
-    """Yield the texts and codes in which an error says what it is."""
     if isinstance(error, str | int):
         yield str(error)
     for each in error if isinstance(error, list) else ():
@@ -158,10 +152,6 @@ def _words(error: Any) -> Iterator[str]:
 
 
 def _unsupported(parameter: str, sent: frozenset[str] | None) -> str:
-    """Return what to do about a parameter that a server rejects, by the key of the judge's table that it comes from.
-
-    One with a default is sent unless it is unset. What was not sent is no key's fault.
-    """
     keys, names = (
         _data()["keys"],
         provider_parameter_names(parameter) if sent is None else provider_parameter_names(parameter) & sent,
@@ -179,9 +169,7 @@ def _unsupported(parameter: str, sent: frozenset[str] | None) -> str:
 
 
 def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.FatalJudgeError | None:
-    """Return what an error means that rejects token probabilities; None where it rejects another parameter.
-
-    A model that gives none is an UnsupportedError; one that gives fewer than are asked for can be asked for fewer.
+    """Return the error for rejected token probabilities, or None.
 
     >>> logprobs_rejection("logprobs", "Logprobs is not enabled for models/gemini-2.5-pro", "HTTP 400").parameter
     'logprobs'
@@ -200,7 +188,7 @@ def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.Fa
 
 
 def item_fault(status: int, error: Mapping[str, Any], message: str, words: str) -> InvalidKind | None:
-    """Return the kind of an error that concerns this prompt alone, or None; `words` are all that it says."""
+    """Return the invalid kind of an error about this prompt, or None."""
     if status == 413 or str(error.get("param")) == "input_tokens":
         return "too-large"
     if status == GUARDED:
@@ -221,7 +209,6 @@ def _number(text: str) -> int:
 
 
 def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: str) -> str | None:
-    """Return what to do about an error that no retry cures, or None."""
     code, lower = str(error.get("code")), message.lower()
     details = json.dumps(error.get("details", "")) + message  # a gateway passes an error on as a text
     no_model = code in MODEL_CODES or error.get("param") == "model" or _says("no_model", message)
@@ -256,9 +243,7 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
 
 
 def rejected_parameter(error: Mapping[str, Any], message: str, sent: frozenset[str] | None = None) -> str:
-    """Return the name of the parameter that an error rejects, or an empty text.
-
-    With `sent` no other than these are to blame for an error that names none.
+    """Return the rejected parameter, or "", from `sent` if unnamed.
 
     >>> rejected_parameter({"param": None}, 'Unrecognized request argument supplied: seed')
     'seed'
@@ -286,11 +271,6 @@ def rejected_parameter(error: Mapping[str, Any], message: str, sent: frozenset[s
 
 
 def _sent_name(path: str) -> str:
-    """Return the longest beginning of a path of fields under which providers send something, or an empty text.
-
-    >>> _sent_name("output_config.format.schema"), _sent_name("messages.content")
-    ('output_config.format', '')
-    """
     steps = path.lower().split(".")
     names = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
     return next(filter(provider_parameter_names, names), "")

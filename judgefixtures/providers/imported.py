@@ -15,7 +15,7 @@ OF_SCORES = {"scale", "pass_mark", "verdict"}
 
 
 class ImportedProvider:
-    """Nobody: what an imported judge answered is read from its log, by a run."""
+    """Provider of imported judges, whose answers come from a log."""
 
     sent: frozenset[str] = frozenset()
 
@@ -29,10 +29,10 @@ class ImportedProvider:
         )
 
     async def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
     def forget(self) -> None:
-        """Nothing either."""
+        """Do nothing."""
 
 
 def _check(table: JudgeTable) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BatchSession:
-    """The batches of a run, where it asks in batches; and what it knows of those that it does not collect."""
+    """The batches of a run, and of earlier uncollected ones."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -24,7 +24,7 @@ class BatchSession:
         self._on_their_way: dict[str, str] | None = None
 
     def opened(self) -> BatchManager | None:
-        """Return the batches, opened where this is the first question; None where questions go over the network."""
+        """Return the batches, opened if needed; None without batch mode."""
         if self._context.options.batch and self.manager is None:
             from judgefixtures.batches.batch_manager import BatchManager
 
@@ -34,24 +34,28 @@ class BatchSession:
 
     @property
     def waits(self) -> int:
-        """How many questions are to be answered in batches."""
+        """The number of queued requests."""
         return 0 if self.manager is None else self.manager.unanswered
 
     def send(self, runner: OwnLoop) -> list[str]:
-        """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
+        """Send the queued batches and return notes.
+
+        Raises:
+            FatalJudgeError: Some requests cannot succeed.
+        """
         if self.manager is None:
             return []
         runner.run(self.manager.finish())
         return [make_printable(line) for line in self.manager.messages]
 
     def close(self, runner: OwnLoop) -> None:
-        """Close the connections and give the list of batches back."""
+        """Close connections and release the list of batches."""
         if self.manager is not None:
             runner.run(self.manager.close())
             self.manager = None
 
     def on_their_way(self, judge: str) -> str:
-        """Say which questions to a judge are on their way in batches that this run does not collect; empty for none."""
+        """Return a note on a judge's uncollected batches, or ""."""
         if self._context.options.batch:
             return ""
         if self._on_their_way is None:
@@ -59,7 +63,6 @@ class BatchSession:
         return self._on_their_way.get(judge, "")
 
     def _uncollected(self) -> dict[str, str]:
-        """Return, by judge, what is said of the batches that are on their way."""
         from judgefixtures.batches.manifest import BatchManifest
 
         try:

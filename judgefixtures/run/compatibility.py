@@ -1,7 +1,4 @@
-"""Compatibility check of a judge and a dataset, before any request.
-
-A template can need columns that the pairs lack. A judge of pairs cannot judge single responses.
-"""
+"""Compatibility check of a judge and a dataset, before any request."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +19,11 @@ SOME = 3  # ids that a message shows
 def check_judge_fits_dataset(
     judge: str, table: JudgeTable, template: Template, dataset: str, pairs: Sequence[Pair]
 ) -> None:
-    """Raise JudgeFixturesError where a judge cannot be asked about what a dataset holds, saying why and what to do."""
+    """Check that a judge can be asked about a dataset.
+
+    Raises:
+        JudgeFixturesError: It cannot; the message gives the remedy.
+    """
     is_asked = mode_class(table).is_asked
     if LAYOUTS[table.mode].shows_both and any(isinstance(pair, Example) for pair in pairs):
         modes = (mode for mode, each in LAYOUTS.items() if not each.shows_both and (is_asked or each.logged))
@@ -42,7 +43,7 @@ def check_judge_fits_dataset(
 
 
 def misplaced_cue_reason(contrast: Contrast | None, judges: Iterable[Judge]) -> str:
-    """Return why a contrast cannot be asked of some judges, whose prompts show two responses; empty where it can."""
+    """Return why pairwise judges cannot be asked a contrast, or ""."""
     if contrast is None or not contrast.is_of_prompts:
         return ""
     for judge in judges:
@@ -52,7 +53,6 @@ def misplaced_cue_reason(contrast: Contrast | None, judges: Iterable[Judge]) -> 
 
 
 def _check_column(column: str, judge: str, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:
-    """Raise JudgeFixturesError unless every pair has a column that a template shows."""
     there = f"the template {template.name} of judge {judge!r} shows {{{column}}}"
     lacking = [pair for pair in pairs if column not in pair.columns]
     if len(lacking) == len(pairs):

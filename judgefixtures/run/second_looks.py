@@ -1,8 +1,6 @@
-"""Second looks: notes on decisions made again with more pairs than the recording was planned for.
+"""Second looks: decisions made again with more pairs than planned.
 
-A gate has its error rate for one look. Adding pairs until it passes, or two runs with growing numbers of pairs, are
-several looks. The header of a recording lists the planned numbers of pairs. Planned looks (`[gate] looks`) share the
-error.
+Each unplanned look has its own error. Planned looks (`[gate] looks`) share it.
 """
 
 from collections.abc import Iterable
@@ -19,10 +17,9 @@ COSTS = "of judges at the tolerance that are asked about more until they pass, .
 
 
 def planned_pair_counts(asking: RequestContext, check: Check, case: CheckInput) -> RequestContext:
-    """Return what is being asked with how many pairs it was planned: all of a case's, before any look cuts them.
+    """Return the context with the planned number of pairs.
 
-    A comparison has looks of its own, and what is about no contrast shows a rate. Looks of the gate share its error.
-    Pairs with which nothing could have passed were no look.
+    Excludes swaps, checks without contrasts, planned looks and samples too small to pass.
     """
     count, looks = len(case.pairs), check.gate_at_look(case).looks
     shares = looks is not None and count <= looks[-1]
@@ -33,7 +30,7 @@ def planned_pair_counts(asking: RequestContext, check: Check, case: CheckInput) 
 
 
 def second_look_note(asking: RequestContext, before: Iterable[int], many: str = OF_PAIRS.many) -> str:
-    """Return what is to be said of pairs that were planned `before`, where more are asked about now; else nothing.
+    """Return a note on more pairs than planned `before`, or "".
 
     >>> from judgefixtures.run.item_record import ItemRecord
     >>> asking = RequestContext("qa", "recency-new-old", "", ItemRecord(), plan=200, again=20)

@@ -1,6 +1,6 @@
-"""Human labels of an example: pass or fail, from one label or from several people.
+"""Human labels of an example, which are never sent to a judge.
 
-A value without a mapping is an error; null is unlabelled. Labels are never sent to a judge.
+Null is unlabelled; unknown values are an error.
 """
 
 from collections import Counter
@@ -26,11 +26,12 @@ WHOLE = {"1.0": "1", "0.0": "0"}  # as text has what `spelled` makes of numbers
 def row_labels(
     row: DataRow, source: Source, beside: Mapping[str, PersonLabel] = MappingProxyType({})
 ) -> tuple[Label | None, dict[str, Label]]:
-    """Return an example's label, and those of several people by who they are.
+    """Return an example's label, and each person's label.
 
-    The label is the one that the row states, else the majority of the people. Where they are as many on both sides, a
-    stated label is how somebody settled it, and without one there is none. Raises JudgeFixturesError for a value that
-    is not a label, and for a label that the majority contradicts.
+    The row's own label counts, else the majority; ties have none.
+
+    Raises:
+        JudgeFixturesError: An unknown value, or a label against the majority.
     """
     columns = source.columns or {}
     column = columns.get("label", "label")
@@ -49,14 +50,13 @@ def row_labels(
 
 
 class RaterNames:
-    """Who labelled in the rows so far, by what their names are compared by: the name as it was, and in which row."""
+    """The names of all raters so far, to detect two forms of one name."""
 
     def __init__(self) -> None:
-        """Nobody labelled yet."""
         self._known: dict[str, tuple[str, DataRow]] = {}
 
     def check(self, names: Iterable[str], row: DataRow) -> None:
-        """Raise JudgeFixturesError naming the row for a person without a name, and for one whose name has two forms."""
+        """Raise JudgeFixturesError for an empty name or a second form."""
         for name in names:
             if not name.strip():
                 raise row.mistake("a label is of a person whose name is empty: give the name, or take the label out.")
@@ -67,9 +67,9 @@ class RaterNames:
 
 
 def label_key(value: Any) -> str | None:
-    """Return how a label's value is looked up, and written in `label_values`; None for a list or an object.
+    """Return a label value's key in `label_values`, or None.
 
-    1.0 is how a column of whole numbers reads in which one is missing.
+    1.0 equals 1, because columns with gaps hold floats.
 
     >>> [label_key(value) for value in (True, 1.0, "Good", ["pass"])]
     ['true', '1', 'Good', None]
@@ -82,7 +82,6 @@ def label_key(value: Any) -> str | None:
 
 
 def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | None:
-    """Return the label that a value is, None for no value; raises JudgeFixturesError for any other."""
     if value is MISSING or value is None:
         return None
     word, known = label_key(value), source.label_values
@@ -96,7 +95,6 @@ def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | Non
 
 
 def _people(row: DataRow, source: Source) -> dict[str, Label]:
-    """Return the labels of several people by who they are; of a list by their place in it."""
     if source.raters:
         values: Any = {column: lookup(row.fields, column) for column in source.raters}
         return _named(values, {column: column for column in source.raters}, row, source)

@@ -1,7 +1,4 @@
-"""Label files beside a dataset, as the labeling page writes them: STEM.labels.NAME.jsonl per person.
-
-A line is a person's label of an example with its text. The last line of an id counts.
-"""
+"""Label files beside a dataset: STEM.labels.NAME.jsonl per person; the last line per id counts."""
 
 import contextlib
 import re
@@ -26,7 +23,7 @@ RATER = re.compile(r"[^\W_][\w.-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class PersonLabel:
-    """What somebody said of an example: None for one that was skipped; `digest` is that of the text they were shown."""
+    """A person's label of an example (None: skipped), with its text digest."""
 
     id: str
     digest: str
@@ -37,7 +34,7 @@ class PersonLabel:
 
 
 def labels_path(path: Path, rater: str) -> Path:
-    """Return where a person's labels of a dataset's file or folder lie; raises JudgeFixturesError for no name of one.
+    """Return a person's label file, or raise JudgeFixturesError for invalid names.
 
     >>> labels_path(Path("data/answers.jsonl"), "anna").as_posix()
     'data/answers.labels.anna.jsonl'
@@ -46,7 +43,7 @@ def labels_path(path: Path, rater: str) -> Path:
 
 
 def check_rater_name(name: str) -> str:
-    """Return a person's name as files have it; raises JudgeFixturesError for one that could not be a part of theirs."""
+    """Return a person's name, or raise JudgeFixturesError."""
     name = unicodedata.normalize("NFC", name)
     if not RATER.fullmatch(name):
         raise JudgeFixturesError(MESSAGES.not_a_label_name(name[:60]))
@@ -54,7 +51,7 @@ def check_rater_name(name: str) -> str:
 
 
 def rater_key(name: str) -> str:
-    """Return what a person's name is compared by: names that differ in capital letters alone are one person's.
+    """Return a name's key, which ignores case.
 
     >>> rater_key("Anna") == rater_key("anna")
     True
@@ -63,7 +60,7 @@ def rater_key(name: str) -> str:
 
 
 def find_labels_files(path: Path) -> dict[str, Path]:
-    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file."""
+    """Return the label files by person, or raise JudgeFixturesError."""
     files: dict[str, Path] = {}
     for file in sorted(each for each in path.parent.glob("*.jsonl") if each.name.startswith(_beginning(path))):
         try:
@@ -78,7 +75,7 @@ def find_labels_files(path: Path) -> dict[str, Path]:
 
 
 def read_labels(file: Path, source: Source) -> tuple[PersonLabel, ...]:
-    """Return all lines of a file of labels; raises JudgeFixturesError naming file and line."""
+    """Return a label file's lines, or raise JudgeFixturesError naming the line."""
     try:
         with contextlib.closing(json_lines(file, source)) as rows:
             return tuple(map(_given, rows))
@@ -90,16 +87,15 @@ def read_labels(file: Path, source: Source) -> tuple[PersonLabel, ...]:
 
 
 def label_command(source: Source, rater: str) -> str:
-    """Return the command that shows a person the examples of a dataset."""
+    """Return the command to label a dataset."""
     what = source.name if source.heading or source.path is None else str(source.path)
     return f"judgefixtures label {quoted(what)} --by {quoted(rater)}"
 
 
 class LabelFiles:
-    """The labels beside a dataset, to be had example by example; afterwards `check_used` says which were of none."""
+    """The labels beside a dataset."""
 
     def __init__(self, source: Source) -> None:
-        """Read all files of labels; raises JudgeFixturesError where there is none, or naming file and line."""
         assert source.path is not None
         self._source = source
         self._by_rater: dict[str, dict[str, PersonLabel]] = {}
@@ -113,9 +109,10 @@ class LabelFiles:
             )
 
     def of(self, example: Example) -> dict[str, PersonLabel]:
-        """Return what people said of an example, by who they are, without who skipped it.
+        """Return people's labels of an example.
 
-        Raises JudgeFixturesError naming file and line where somebody labelled another text of it.
+        Raises:
+            JudgeFixturesError: Somebody labelled another text.
         """
         labels: dict[str, PersonLabel] = {}
         for rater, given in ((rater, lines.get(id_key(example.id))) for rater, lines in self._by_rater.items()):
@@ -129,7 +126,7 @@ class LabelFiles:
         return labels
 
     def check_used(self, names: Iterable[str]) -> None:
-        """Raise JudgeFixturesError for a label of an example that is none of those whose ids are given."""
+        """Raise JudgeFixturesError for labels of other examples than these."""
         known = frozenset(map(id_key, names))
         for lines in self._by_rater.values():
             for given in lines.values():
@@ -138,7 +135,7 @@ class LabelFiles:
 
 
 def join_labels(labels: Mapping[str, Label], beside: Mapping[str, PersonLabel], row: DataRow) -> dict[str, Label]:
-    """Return the labels of a row's own columns and those beside it; JudgeFixturesError for a person who has both."""
+    """Return labels of a row and files; JudgeFixturesError if one has both."""
     own = {rater_key(rater): rater for rater in labels}
     for rater, given in beside.items():
         if rater_key(rater) in own:

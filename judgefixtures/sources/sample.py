@@ -1,4 +1,4 @@
-"""Sample of a source: pairs selected and ordered by the seed, with counts of the excluded rows."""
+"""Sample of a source: pairs selected and ordered by the seed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +30,11 @@ APPLIES: Mapping[str, Sequence[str]] = load_table("applies")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """All pairs of a source in seeded order, and what is to be said of them.
+    """All pairs of a source in seeded order.
 
-    `left_out` counts by rule; `revision` is the commit on the hub; a prefix of the pairs is the sample of a run.
+    Attributes:
+        left_out: Excluded rows by rule.
+        revision: The hub commit.
     """
 
     pairs: tuple[Pair, ...]
@@ -42,10 +44,9 @@ class Sample:
 
 
 def load_pairs(source: Source, seed: int = 0) -> tuple[Pair, ...]:
-    """Return all pairs of a source in seeded order, gold balanced over positions unless told otherwise.
+    """Return all pairs in seeded order, gold balanced over positions by default.
 
-    The order depends on the seed, the ids and the categories alone, so the first N pairs are the same whatever
-    the order of the rows, and N pairs are a prefix of N + 1. Raises JudgeFixturesError naming file and row.
+    The order is independent of row order, and N pairs are a prefix of N + 1. Raises JudgeFixturesError.
 
     >>> len(load_pairs(Source("house-qa")))
     100
@@ -54,7 +55,7 @@ def load_pairs(source: Source, seed: int = 0) -> tuple[Pair, ...]:
 
 
 def load_sample(source: Source, seed: int = 0) -> Sample:
-    """Return the sample of a source; raises JudgeFixturesError for what cannot be read, with the remedy.
+    """Return the sample of a source, or raise JudgeFixturesError.
 
     >>> dict(load_sample(Source("house-qa")).left_out)
     {}
@@ -85,7 +86,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
 
 
 def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
-    """Return the pairs of a JSON-lines file in file order; raises JudgeFixturesError naming the line."""
+    """Return a JSON-lines file's pairs in order, or raise JudgeFixturesError."""
     with closing(json_lines(path, source)) as rows:
         pairs = tuple(mapped_pairs(rows, replace(source, path=path), Counter()))
     if not pairs:
@@ -94,13 +95,13 @@ def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
 
 
 def source_licence(source: Source) -> str | None:
-    """Return the user's note on the licence, or what is known of that of a known source."""
+    """Return a source's licence note, or None."""
     known = NAMED.get(source.origin)
     return source.licence or (known.licence if known else None)
 
 
 def hub_id(source: Source) -> str | None:
-    """Return the id on the hub of what a source is read from; None where it is read from a file."""
+    """Return a source's hub id, or None for a file."""
     if source.path is not None or source.is_built_in:
         return None
     known = NAMED.get(source.origin)
@@ -108,7 +109,7 @@ def hub_id(source: Source) -> str | None:
 
 
 def check_source(source: Source) -> None:
-    """Raise JudgeFixturesError for a source that there is none of, and for a key that does not apply to it."""
+    """Raise JudgeFixturesError for an unknown source or inapplicable key."""
     kind = _kind(source)
     for key, kinds in APPLIES.items():
         if getattr(source, key) is not None and kind not in kinds:
@@ -121,7 +122,6 @@ def check_source(source: Source) -> None:
 
 
 def _check_ratios(source: Source) -> None:
-    """Raise JudgeFixturesError for ratios of upvotes where there are none, and for ratios that no pair can have."""
     for key in source.ratio_keys:
         if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
             rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
@@ -135,7 +135,7 @@ def _check_ratios(source: Source) -> None:
 def describe_sample(
     name: str, pairs: Sequence[Pair], sample: Sample, source: Source, seed: int, *, available: int, frozen: str = ""
 ) -> list[str]:
-    """Return lines for a terminal that describe the sample of a run: what, from where, how balanced, what is missing.
+    """Return terminal lines that describe the sample of a run.
 
     >>> for line in describe_sample("mine", load_pairs(Source("house-qa"))[:10], Sample(()), Source("house-qa"), 0,
     ...                      available=100)[:2]:
@@ -170,7 +170,7 @@ def describe_sample(
 
 
 def left_out_counts(left_out: Mapping[str, int]) -> str:
-    """Return what was left out, by rule.
+    """Return the excluded rows by rule, as text.
 
     >>> left_out_counts({"ties": 3, "further pairs of a question": 10})
     '10 further pairs of a question, 3 ties'
@@ -179,7 +179,7 @@ def left_out_counts(left_out: Mapping[str, int]) -> str:
 
 
 def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
-    """Return which pairs show the same response twice, in a sentence; empty where none does.
+    """Return a note on pairs with identical responses, or "".
 
     >>> some = [Pair("a", "Why?", "Because.", "Because."), Pair("b", "Why?", "Because.", "It is so.")]
     >>> identical_responses_note("own", some)[:48]
@@ -195,7 +195,6 @@ def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
 
 
 def _kind(source: Source) -> str:
-    """Return what a source is; raises JudgeFixturesError for the name of none."""
     origin = source.origin
     if not origin:
         return "file"
@@ -216,7 +215,6 @@ def _kind(source: Source) -> str:
 
 
 def _read_rows(source: Source, left_out: Counter[str]) -> tuple[SourceRows, Iterable[Pair]]:
-    """Return the rows of a source, and the pairs that they become as they are read."""
     if source.origin in NAMED:
         known = NAMED[source.origin]
         rows = known_rows(source, known)
@@ -229,18 +227,13 @@ def _read_rows(source: Source, left_out: Counter[str]) -> tuple[SourceRows, Iter
 
 
 def _many_per_question(source: Source) -> bool:
-    """Tell whether one question gives many pairs, so that one of them is kept unless the table says otherwise."""
     if source.origin in NAMED:
         return NAMED[source.origin].many_per_question
     return hub_id(source) is not None
 
 
 def _distinct(pairs: Iterable[Pair], left_out: Counter[str]) -> tuple[Pair, ...]:
-    """Return the pairs of a known source under ids that differ, each row that is there twice once.
-
-    Where a published id is used for several pairs, all of them get a part of their texts' digest, so that the
-    order of the rows does not decide which.
-    """
+    """Return pairs with distinct ids; shared ids get a text digest."""
     by_id: dict[str, dict[tuple[str, int | None], Pair]] = defaultdict(dict)
     for pair in pairs:
         if (key := (pair.digest, pair.gold)) in by_id[pair.id]:

@@ -1,4 +1,4 @@
-"""Statistics: estimates, intervals and gates on counts and scores, under one public path."""
+"""Statistics: estimates, intervals and gates on counts and scores."""
 
 from .agreement import *  # noqa: F403
 from .agreement_rates import *  # noqa: F403

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 
 def true_positive_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TPR: the share of what people pass that the judge passes, with its exact interval.
+    """Return the share of people's passes that the judge passes, with its exact interval.
 
-    `totals` are the positives by cluster where examples are related: 1 for a passed one. Without positives the value is
-    nan and the interval 0 to 1. Raises ValueError for counts that no table can have. Source: Clopper and Pearson 1934.
+    tp and fn count what people pass, fp and tn what they fail. `totals` are the positives by cluster, 1 for a passed
+    one. Without positives the value is nan. Source: Clopper and Pearson 1934.
+
+    Raises:
+        ValueError: Invalid counts.
 
     >>> found = true_positive_rate(28, 2, 5, 25)
     >>> round(found.value, 3), round(found.low, 3), found.n
@@ -30,9 +33,7 @@ def true_positive_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0
 
 
 def true_negative_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TNR: the share of what people fail that the judge fails, with its exact interval.
-
-    `totals` are the negatives by cluster: 1 for a failed one. As `true_positive_rate` else.
+    """Return the share of people's fails that the judge fails, as `true_positive_rate`.
 
     >>> round(true_negative_rate(28, 2, 5, 25).value, 3)
     0.833
@@ -42,9 +43,7 @@ def true_negative_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0
 
 
 def agreement_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return accuracy: the share of all labels that the judge agrees with, with its exact interval.
-
-    `totals` are all examples by cluster: 1 where the judge agrees. As `true_positive_rate` else.
+    """Return accuracy, the share of labels matched, as `true_positive_rate`.
 
     >>> round(agreement_rate(28, 2, 5, 25).value, 3)
     0.883
@@ -56,10 +55,10 @@ def agreement_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90,
 def balanced_accuracy(
     tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: tuple[Totals, Totals] = (None, None)
 ) -> Estimate:
-    """Return (TPR + TNR) / 2, which no prevalence moves, with the interval that theirs make (MOVER, of Wilson's).
+    """Return (TPR + TNR) / 2 with its MOVER interval.
 
-    `totals` are those of positives and of negatives. Without either class the value is nan and the interval 0 to 1.
-    Raises ValueError for counts that no table can have. Source: Zou and Donner 2008.
+    `totals` are those of positives and of negatives. The value is nan if a class is empty. Source: Zou and Donner 2008.
+    Raises ValueError for invalid counts.
 
     >>> found = balanced_accuracy(27, 3, 10, 10)
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)

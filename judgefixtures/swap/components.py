@@ -15,7 +15,7 @@ def fault_signs(kind: str) -> tuple[int, ...]:
 
 
 def worse_by(kind: ComponentKind, difference: float) -> float:
-    """Return how much worse a candidate is by a difference; below 0 where it is better.
+    """Return how much worse a candidate is, negative if better.
 
     >>> worse_by("accuracy", -0.25), worse_by("pass-rate", -0.25)
     (0.25, 0.25)

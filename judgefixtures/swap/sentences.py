@@ -21,7 +21,7 @@ SHIFTS: tuple[ComponentKind, ...] = ("abs-vsr", "unadmitted-shift")
 
 
 def component_title(component: ComponentRow, words: Vocabulary = OF_PAIRS) -> str:
-    """Return what a component is of."""
+    """Return a component's title."""
     joined, label = "on" if component.kind == "accuracy" else "of", LABELS[component.kind].format(said=words.said)
     return f"{label} {joined} {component.name}" if component.name else label
 
@@ -29,9 +29,9 @@ def component_title(component: ComponentRow, words: Vocabulary = OF_PAIRS) -> st
 def component_line(
     component: ComponentRow, passing: PairScoreCounts, words: Vocabulary = OF_PAIRS, *, hangs: bool = False
 ) -> str:
-    """Return one line for a person: what was compared, the difference, its margin, and the status.
+    """Return one line about a component.
 
-    `passing` are the scores that its PASS is tested with; `hangs`: on reasons that could not be read.
+    `hangs` marks dependence on unreadable reasons.
     """
     related, advice, beyond = passing.totals, "", False
     if component.status is Status.INCONCLUSIVE and can_decide(related):
@@ -43,7 +43,7 @@ def component_line(
 
 
 def approval_text(swap: SwapTable, tested: Collection[str], pool: SwapData, guard: float | None) -> list[str]:
-    """Return what an APPROVE rules out of these kinds, and what it does not."""
+    """Return what an APPROVE rules out, and what it does not."""
     margins: dict[ComponentKind, float] = {
         "flip-rate": swap.flip_margin,
         "invalid": swap.invalid_margin,
