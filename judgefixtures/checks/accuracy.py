@@ -26,7 +26,7 @@ from judgefixtures.statistics.gates import inconclusive_advice, settled
 from judgefixtures.statistics.power import smallest_passing_n
 from judgefixtures.statistics.proportions import macro_average, proportion
 
-from .answers_by import group_rows
+from .answer_groups import group_rows
 from .base import Answers, Arms, CheckInput, GateDecision, SampleRequirement, SingleJudgeCheck
 from .formatting import interval_cell, table_lines
 from .messages import MESSAGES

@@ -32,7 +32,7 @@ from judgefixtures.statistics.clusters import FEWEST_CLUSTERS, ScoredUnits
 from judgefixtures.statistics.estimate import Status, format_share, worst_status
 from judgefixtures.statistics.power import smallest_passing_n
 
-from .answers_by import group_rows
+from .answer_groups import group_rows
 from .base import Answers, Arms, CheckInput, SampleRequirement, SingleJudgeCheck
 from .formatting import format_interval, interval_cell
 from .messages import MESSAGES

@@ -41,7 +41,7 @@ from judgefixtures.statistics.estimate import Status, worst_status
 from judgefixtures.statistics.power import smallest_n, smallest_passing_n
 from judgefixtures.swap import SwapAccuracy, SwapContrast, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
-from judgefixtures.swap.decision import dataset_margin
+from judgefixtures.swap.margins import dataset_margin
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
 from judgefixtures.util.errors import JudgeFixturesError
 

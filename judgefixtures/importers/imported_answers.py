@@ -110,10 +110,7 @@ class ImportedAnswer:
             return JudgeReply(NamedOutcome(self.said, self.reason), imported=True)
         lowest, highest = table.scale
         if off := [score for score in self.said if not lowest <= score <= highest]:
-            raise JudgeFixturesError(
-                f"{FILE}: the score {off[0]:g} of {self.key.pair!r} lies outside of scale = [{lowest}, {highest}] in "
-                f"{table.heading}. Correct the scale there, or import the log again."
-            )
+            raise JudgeFixturesError(MESSAGES.score_outside_scale(FILE, off, self.key.pair, lowest, highest, table))
         first, *second = (JudgeReply(NamedOutcome(score, "")) for score in self.said)
         if second:
             result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)

@@ -15,6 +15,7 @@ from judgefixtures.util.texts import make_encodable, make_printable
 
 from .messages import MESSAGES
 from .session_setup import SessionSetup
+from .waivers import apply_waiver
 
 if TYPE_CHECKING:
     from judgefixtures.checks import Check
@@ -146,7 +147,7 @@ class Gate:
         """Pass, fail or skip the test by a finding."""
         from judgefixtures.statistics import Status
 
-        finding = self._kept(self._with_waiver(finding))
+        finding = self._kept(apply_waiver(finding, self._setup.config))
         own = [each for each in self._node.user_properties if each[0] not in PROPERTIES]  # none of an attempt before
         self._node.user_properties[:] = [*own, *_properties(finding)]
         if finding.fatal:
@@ -167,23 +168,6 @@ class Gate:
         )
         self._outcome.findings.append(finding)
         return finding
-
-    def _with_waiver(self, finding: Finding) -> Finding:
-        """Apply a waiver; unmeasured contrasts have none."""
-        from judgefixtures.cassettes.files import today_utc
-        from judgefixtures.models.findings import AppliedWaiver
-        from judgefixtures.statistics import Status
-
-        waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
-        if waiver is None or finding.status is Status.ERROR or finding.is_of_control:
-            return finding
-        if waiver.expires.isoformat() <= today_utc():
-            needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
-            remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
-            return finding.no_longer_waived(MESSAGES.waiver_expired(finding, waiver, remedy, self._setup.config.file))
-        if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
-            return finding
-        return finding.waived_by(AppliedWaiver(waiver.owner, waiver.reason, str(waiver.expires)))
 
     def _invalid(self, finding: Finding) -> list[str]:
         if len(finding.diagnosis) < 2 or finding.is_of_control:

@@ -5,7 +5,7 @@ from typing import Any
 
 from judgefixtures.checks import CHECK_MODULES
 from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE
-from judgefixtures.checks.answers_by import ANSWERS_BY
+from judgefixtures.checks.answer_groups import ANSWERS_BY
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.gate_looks import LOOKS

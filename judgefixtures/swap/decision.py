@@ -24,12 +24,11 @@ from judgefixtures.statistics.estimate import Estimate, Status
 
 from .cells import CellMoves, Clusters, Flips, SwapAccuracy, SwapContrast
 from .components import fault_signs, worse_by
-from .margins import SampleDemand, guard_margin, pairs_at, pairs_for_equals
+from .margins import SampleDemand, dataset_margin, guard_margin, pairs_at, pairs_for_equals
 from .per_pair import PairScoreCounts
 from .pooling import RATES, SwapData, shift_sizes
 from .sentences import SHIFTS, approval_text, component_line, component_title
 
-LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
 NEVER_REJECTS: tuple[ComponentKind, ...] = ("invalid",)
 
 
@@ -108,11 +107,6 @@ def guards(
     comparison = _Comparison(fixed_design_levels(alpha), pool, swap, (), baseline_flips, max(cells, 1))
     tested = comparison.of_cells() if isinstance(part, SwapContrast) else comparison.of_accuracy(part)
     return tuple(each.component for each in tested), tuple(pool.not_compared())
-
-
-def dataset_margin(swap: SwapTable) -> float:
-    """Return the accuracy margin of a single dataset."""
-    return max(swap.accuracy_margin, min(2 * swap.accuracy_margin, LARGEST_DATASET_MARGIN))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from support.server import NOWHERE
 
 from judgefixtures import Run
 from judgefixtures.checks import ALONE_CHECKS, CheckInput
-from judgefixtures.checks.answers_by import ANSWERS_BY, AnswersByRow
+from judgefixtures.checks.answer_groups import ANSWERS_BY, AnswersByRow
 from judgefixtures.checks.sections import DisplayOptions
 from judgefixtures.config import build_config
 from judgefixtures.judges.judge import load_judge
