@@ -19,8 +19,8 @@ LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate quick test test-slow lowest docs reference cassettes record-paper paper browser bench operating-characteristics \
-	real-server real-judge real-scores real-choices clean
+.PHONY: gate quick test test-slow lowest docs reference cassettes record-paper paper browser pictures bench \
+	operating-characteristics real-server real-judge real-scores real-choices clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -42,6 +42,13 @@ lowest:  ## the unit tests but for the slow ones with the lowest versions that p
 browser: $(READY)  ## report.html and the labelling page in Chromium (Debian: chromium and chromium-driver): nothing of their data runs
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
 	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
+
+# Exit code 1 is expected: README shows a gate that fails.
+pictures: $(READY)  ## docs/images/: report.html of a simulated judge, light and dark, in Chromium (Debian: chromium, fonts-dejavu-core)
+	$(RUN) pytest -q -k recency --judge simulated-gpt-4o --judge-dataset house-close --judge-report build/pictures || test $$? -eq 1
+	for scheme in dark:0 light:1; do chromium --headless --no-sandbox --hide-scrollbars --window-size=960,580 \
+		--force-device-scale-factor=1.25 --blink-settings=preferredColorScheme=$${scheme#*:} \
+		--screenshot=docs/images/report-$${scheme%:*}.png build/pictures/report.html || exit 1; done
 
 docs: $(READY)  ## the site, build/site/index.html: README and the pages of docs/; a link that leads nowhere is an error
 	$(RUN) { python -c "import furo, myst_parser" 2>/dev/null || \

@@ -49,13 +49,15 @@ def add_navigation(app: Any, page: str, source: list[str]) -> None:
             source[0] += "\n```{toctree}\n:hidden:\n:caption: " + name + "\n\n" + "\n".join(pages) + "\n```\n"
 
 
-def add_index(app: Any, failure: Exception | None) -> None:
-    """Let the site begin at index.html."""
+def add_files(app: Any, failure: Exception | None) -> None:
+    """Let the site begin at index.html, and add the pictures that README shows with HTML, which Sphinx leaves alone."""
     if failure is None and app.builder.name == "html":
         shutil.copy(Path(app.outdir, "README.html"), Path(app.outdir, "index.html"))
+        images = Path(__file__).with_name("images")
+        shutil.copytree(images, Path(app.outdir, "docs", "images"), dirs_exist_ok=True)
 
 
 def setup(app: Any) -> None:
     """Tell Sphinx of both."""
     app.connect("source-read", add_navigation)
-    app.connect("build-finished", add_index)
+    app.connect("build-finished", add_files)

@@ -29,7 +29,7 @@ PUBLIC_WORDS = (
     *("pair", "cue", "condition", "contrast", "judge", "identity", "verdict", "judgment", "recording", "cassette"),
     *("estimate", "VSR", "net shift", "CAR", "control", "gate", "swap"),
 )
-LINK = re.compile(r"\]\(([^)#]+?)(?:#[^)]*)?\)")
+LINK = re.compile(r"(?:\]\(|<(?:img|source) [^>]*?src(?:set)?=\")([^)#\"]+?)(?:#[^)]*)?[)\"]")
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_package_offers_its_names(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
 def test_links_point_at_what_is_there(page: Path) -> None:
-    """Every relative link of a page leads to a file of the repository."""
+    """Every relative link of a page, and every picture, is a file of the repository."""
     targets = [target for target in LINK.findall(page.read_text()) if "://" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

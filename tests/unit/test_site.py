@@ -76,6 +76,9 @@ def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> Non
     addresses = {*loaded(site)}
     assert any(address.endswith("furo.css") or "furo.css?" in address for address in addresses)
     assert [each for each in addresses if "://" in each or each.startswith("//")] == []
+    pictures = [site / each for each in addresses if each.startswith("docs/images/")]
+    assert pictures
+    assert [each for each in pictures if not each.is_file()] == []
 
 
 @needs_sphinx
