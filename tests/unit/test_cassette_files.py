@@ -29,7 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgefixtures.batches.manifest import BatchManifest
-from judgefixtures.cassettes import files, locks
+from judgefixtures.cassettes import files, locks, messages
 from judgefixtures.cassettes.cassette import Cassette, RecordMode
 from judgefixtures.cassettes.files import (
     CassetteError,
@@ -446,6 +446,13 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_audit)  # cannot be removed again: it looks away unless a test is watching
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_messages() -> None:
+    """Compile our own messages first: a test that watches shall see what strangers' bytes bring about."""
+    for name in re.findall(r"{% macro (\w+)", Path(messages.__file__).with_name("messages.txt.jinja").read_text()):
+        getattr(messages.MESSAGES, name)
 
 
 @contextlib.contextmanager

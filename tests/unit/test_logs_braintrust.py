@@ -94,7 +94,7 @@ def test_what_an_eval_returned(take: Take, version: str, metric: str) -> None:
     assert len(done.unused) == len(results) - len(scores)
     assert {pair.id for pair in done.pairs} == {key.pair for key in done.imported.answers}
     assert len(done.pairs) == len(scores)
-    assert done.content.mode == ("binary" if {*scores} <= {0, 1} else "pointwise")
+    assert done.content.kind.mode == ("binary" if {*scores} <= {0, 1} else "pointwise")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
