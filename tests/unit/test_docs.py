@@ -19,7 +19,9 @@ from packaging.version import Version
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from support.forked import gate_here
+from support.rendered import lines_about
 from support.tables import TABLES
+from syrupy.assertion import SnapshotAssertion
 
 import judgefixtures
 from judgefixtures.cli.main import main
@@ -77,13 +79,11 @@ def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     assert right.rows["accuracy"][0].correct == report["accuracy"][0]["correct"]
 
 
-def test_an_unknown_check_is_told() -> None:
+def test_an_unknown_check_is_told(snapshot: SnapshotAssertion) -> None:
     """A name that no item has is an error that lists the names there are."""
-    with (
-        judgefixtures.Run.from_config(None) as run,
-        pytest.raises(judgefixtures.JudgeFixturesError, match="there is no check 'recency-old-new'"),
-    ):
+    with judgefixtures.Run.from_config(None) as run, pytest.raises(judgefixtures.JudgeFixturesError) as error:
         run.gate("recency-old-new", judge="simulated-faithful", dataset="house-qa")
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("name", judgefixtures.__all__)
@@ -165,12 +165,12 @@ def test_the_version_is_looked_up() -> None:
 
 
 def test_the_version_of_a_folder_is_not_known(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """Where the package is not installed, that is said in a sentence, and exit code 2."""
     monkeypatch.setattr(importlib.metadata, "version", missing)
     assert main(["--version"]) == 2
-    assert "not installed: install that folder with pip" in capsys.readouterr().err
+    assert lines_about(capsys.readouterr().err, "installed: install") == snapshot
 
 
 def missing(name: str) -> str:
