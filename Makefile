@@ -19,7 +19,7 @@ LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate quick test test-slow lowest docs cassettes record-paper paper browser bench operating-characteristics \
+.PHONY: gate quick test test-slow lowest docs reference cassettes record-paper paper browser bench operating-characteristics \
 	real-server real-judge real-scores real-choices clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
@@ -47,6 +47,9 @@ docs: $(READY)  ## the site, build/site/index.html: README and the pages of docs
 	$(RUN) { python -c "import furo, myst_parser" 2>/dev/null || \
 		pip install --quiet --constraint constraints.txt --editable '.[docs]'; }
 	$(RUN) sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site
+
+reference: $(READY)  ## docs/reference/, from the code and tools/reference.toml
+	$(RUN) python tools/reference.py
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs
@@ -81,7 +84,7 @@ record-paper: $(READY)  ## the paper's experiment, with two API keys and the hub
 	@test -n "$(YES)" || { printf "Ask all of that, at this cost? [y/N] "; read answer && test "$$answer" = y; }
 	$(RUN) $(PAPER) || test $$? -eq 1
 
-# Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/paper.md.
+# Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/how-to/paper.md.
 paper: $(READY)  ## the paper's tables and its figure, from the recordings (INTO=folder, ARGS="--judge NAME")
 	$(RUN) judgefixtures paper --into $(INTO) $(ARGS)
 

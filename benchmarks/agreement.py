@@ -270,7 +270,7 @@ def calibrations(runs: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--runs", type=int, default=600)

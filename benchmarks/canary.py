@@ -8,7 +8,7 @@ Without a change its answers are drawn apart from each other, or they hang toget
 drawn by lot, or in turns; all prompts leaning one way by a normal draw of each day; answers that stick.
 
 A change turns the usual verdict on some prompts, before the first run or after 30 runs. "A new model" turns 8 of the
-close and 3 of the clear ones, 18%, as the judges of W4 in docs/swap.md differ. Evidence is the package's own:
+close and 3 of the clear ones, 18%, as the judges of W4 in benchmarks/results.md differ. Evidence is the package's own:
 `drift.log_e_value` and `drift.total_log_e_value`.
 
 Exit code 1 where more than 1% of the histories of answers drawn apart have an alarm, more than 20% of those that hang
@@ -221,7 +221,7 @@ UNPROMISED: dict[str, World] = {
 
 
 def main() -> int:
-    """Print the tables of docs/canary.md."""
+    """Print the tables of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--histories", type=int, default=100, help="without a change (default: 100)")
     parser.add_argument("--together", type=int, default=10, help="of answers that hang together (default: 10)")

@@ -221,7 +221,7 @@ def show(text: str) -> None:
 
 
 def main() -> None:
-    """Print the table of docs/statistics.md."""
+    """Print the table of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--recall", action="store_true", help="only the table by the detector's recall")

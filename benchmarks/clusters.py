@@ -101,7 +101,7 @@ def show(text: str) -> None:
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", default="", help="the tables whose title holds this")

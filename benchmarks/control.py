@@ -113,7 +113,7 @@ def row(*cells: object) -> None:
 
 
 def main() -> int:
-    """Print the tables of docs/statistics.md; return 1 where a judge that only counts passes more than 5 in 100."""
+    """Print the tables of benchmarks/results.md; return 1 where a judge that only counts passes more than 5 in 100."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300)
     runs = parser.parse_args().runs

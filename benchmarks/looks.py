@@ -374,7 +374,7 @@ TABLES: dict[str, Callable[[int], Iterator[tuple[str, bool]]]] = {
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md; a row that does not hold ends in "!"."""
+    """Print the tables of benchmarks/results.md; a row that does not hold ends in "!"."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", default="", help="the tables whose name holds this")

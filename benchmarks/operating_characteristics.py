@@ -93,7 +93,7 @@ def of_family(name: str, family: str, _: str, __: str) -> bool:
 
 
 def worse_and_equal() -> list[Row]:
-    """Return the rows of the table of docs/swap.md: equal judges and worse ones."""
+    """Return the rows of the table of benchmarks/results.md: equal judges and worse ones."""
     least = {("W1", 100): ">= .95", ("W2", 100): ">= .72", ("W1", 200): ">= .99", ("W2", 200): ">= .93"}
     recency, provenance = (partial(of_family, family) for family in ("recency", "provenance"))
     return [

@@ -5,7 +5,7 @@
 People label every example, right in 85%. The judge is as good, better by 5 points, right in 74% (its kappa is lower by
 0.15), or exactly at the margin of 0.05. Differences and intervals are the package's own; the last rows go through
 `gate_as_people` itself.
-Exit code 1 where a figure is not that of docs/statistics.md within 0.02.
+Exit code 1 where a figure is not that of benchmarks/results.md within 0.02.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def drawn(people: int, examples: int, judge: float, accuracy: float, rng: np.ran
 
 
 def main() -> None:
-    """Print the table of docs/statistics.md; a row that does not hold ends in "!"."""
+    """Print the table of benchmarks/results.md; a row that does not hold ends in "!"."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20_000)
     runs, wrong = parser.parse_args().runs, 0

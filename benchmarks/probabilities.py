@@ -614,7 +614,7 @@ TABLES: Mapping[str, Callable[[int], None]] = {
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", choices=list(TABLES), help="one table")

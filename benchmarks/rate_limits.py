@@ -115,7 +115,7 @@ async def curve(storm: float, retry_after: float | None, latency: float) -> list
 
     with tempfile.TemporaryDirectory() as folder:
         for judge in judges:
-            judge.pace.share(Path(folder), judge.name, CONCURRENCY)
+            judge.rate_limiter.share(Path(folder), judge.name, CONCURRENCY)
         await asyncio.gather(*(work(number) for number in range(CONCURRENCY)))
         for judge in judges:
             await judge.close()

@@ -65,7 +65,7 @@ def _gated(seed: str, asked: Sequence[float], arms: Callable[[float, Draw], Arms
 
 
 def main() -> None:
-    """Print the table of docs/statistics.md."""
+    """Print the table of benchmarks/results.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300)
     runs = parser.parse_args().runs

@@ -1,11 +1,12 @@
 """How the site is built: README.md and the pages of docs/ as they stand, by Sphinx with MyST. `make docs` runs it.
 
 The sources are the repository's folder, so that every link between pages is the same here and where the repository is
-read. The navigation is README's own index: the lists below *Pages*. Nothing of the site is loaded from elsewhere.
+read. The navigation is the list of docs/index.md. Nothing of the site is loaded from elsewhere.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 project = "judgefixtures"
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "examples/*/README.md"]
+include_patterns = ["*.md", "docs/**.md", "benchmarks/results.md", "examples/*/README.md"]
 exclude_patterns = [".*", "**/.*", "build", "cassettes", "dist", "report", "tests", "**/cassettes", "**/wheels"]
 nitpicky = True
 myst_heading_anchors = 4
@@ -32,16 +33,19 @@ GROUP = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- |\Z)", re.MULTILINE | re.DOTAL
 PAGE = re.compile(r"\]\((.+?)\.md\)")
 
 
-def index_of(readme: str) -> list[tuple[str, list[str]]]:
-    """Return the groups of README's index with their pages."""
-    lists = readme.partition("\n## Pages\n")[2]
-    return [(name, PAGE.findall(pages)) for name, pages in GROUP.findall(lists)]
+def index_of(index: str) -> list[tuple[str, list[str]]]:
+    """Return the groups of docs/index.md with their pages, as paths from the repository's folder."""
+    return [
+        (name, [posixpath.normpath(posixpath.join("docs", page)) for page in PAGE.findall(pages)])
+        for name, pages in GROUP.findall(index)
+    ]
 
 
 def add_navigation(app: Any, page: str, source: list[str]) -> None:
-    """Make README's index the site's navigation."""
+    """Make the list of docs/index.md the site's navigation."""
     if page == app.config.root_doc:
-        for name, pages in index_of(source[0]):
+        index = Path(__file__).with_name("index.md").read_text(encoding="utf-8")
+        for name, pages in [("Start", ["docs/index"]), *index_of(index)]:
             source[0] += "\n```{toctree}\n:hidden:\n:caption: " + name + "\n\n" + "\n".join(pages) + "\n```\n"
 
 

@@ -1,7 +1,7 @@
 """Gate LLM judges in CI: does a superficial cue change the verdict, and does the judge admit it?
 
 The names below are imported on first use, so that the plugin does not slow down the start of pytest. Old import paths
-are aliases; renamed ones warn. See docs/python.md.
+are aliases; renamed ones warn. See docs/how-to/notebook.md.
 """
 
 from __future__ import annotations

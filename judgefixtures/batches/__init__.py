@@ -1,6 +1,7 @@
 """Provider batches: many requests sent at once, answered within a day at half the price.
 
-providers/batch_api.py holds what all providers share, and each provider's file holds its own API. See docs/batch.md.
+providers/batch_api.py holds what all providers share, and each provider's file holds its own API. See
+docs/how-to/batches.md.
 The files here:
 
 - batch_manager: the batches of a run.

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.batches import load_batches
-from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest
+from judgefixtures.cassettes.calls import BatchAnswer, JudgeCall, RecordedRequest, Way
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteFile, CassetteRow
 from judgefixtures.cassettes.locks import file_lock
 from judgefixtures.client.costs import batch_cost, maximum_cost
 from judgefixtures.client.model_client import REWORDED, ModelClient
-from judgefixtures.client.requests import Way
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.batch_api import BatchProvider
 
 from .batch_upload import BatchUpload
 from .failed_requests import FailedRequests
 from .manifest import BatchManifest, Key, is_parity_id
+from .messages import MESSAGES
 from .parity import BatchParityCheck, ParityPair, judge_identity_digest
 from .request_queue import BatchQueue, BatchRequest
 from .result_collector import FinishedBatch, ResultCollector
@@ -33,10 +33,10 @@ from .result_collector import FinishedBatch, ResultCollector
 
 @dataclass(frozen=True, slots=True)
 class JudgeBatchRoute:
-    """An asker's questions of one cassette, and what batches answer to them; `parity`: of those asked both ways."""
+    """A client's questions of one cassette, and what batches answer to them; `parity`: of those asked both ways."""
 
-    mail: BatchManager
-    asker: ModelClient[Any]
+    manager: BatchManager
+    client: ModelClient[Any]
     place: str
     parity: bool = False
 
@@ -45,7 +45,7 @@ class JudgeBatchRoute:
 
         Of what was asked both ways the answer at once is the recorded one. Where that is gone, the batch's is paid for.
         """
-        intake = self.mail.intake
+        intake = self.manager.intake
         keys = ((self.place, digest, parity) for parity in (self.parity, True))
         delivered = next((intake.answers.pop(key) for key in keys if key in intake.answers), None)
         if delivered is not None and (self.place, digest, False) in intake.waiting:
@@ -55,7 +55,7 @@ class JudgeBatchRoute:
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or was put into the next one."""
         own, both = (self.place, digest, self.parity), (self.place, digest, True)
-        return self.mail.waits(own) or both in self.mail.intake.waiting
+        return self.manager.waits(own) or both in self.manager.intake.waiting
 
     def choose_way(self, call: JudgeCall) -> Way:
         """Return how a question is asked that no batch has answered so that it can be read.
@@ -67,26 +67,26 @@ class JudgeBatchRoute:
         key = (self.place, call.question.digest, False)
         if call.unread and not self._asks_unread(key, call):
             return "waits"
-        self.mail.intake.check_lost(key)
+        self.manager.intake.check_lost(key)
         if self._is_worn_out(key):
             return "waits"
         return "batch" if call.delivered is not None else self._first_way()
 
     def _asks_unread(self, key: Key, call: JudgeCall) -> bool:
         """Tell whether a question whose answer nobody can read is asked again: as often as max_attempts says."""
-        if call.delivered is None or self.mail.waits(key):
+        if call.delivered is None or self.manager.waits(key):
             return True
-        is_last = call.delivered.tries >= self.asker.table.max_attempts
-        self.mail.given_up.note_unread(call.delivered.batch, call.unread, key, is_last=is_last)
-        return key not in self.mail.given_up.keys
+        is_last = call.delivered.tries >= self.client.table.max_attempts
+        self.manager.given_up.note_unread(call.delivered.batch, call.unread, key, is_last=is_last)
+        return key not in self.manager.given_up.keys
 
     def _is_worn_out(self, key: Key) -> bool:
         """Tell whether a question goes into no other batch, because max_attempts of them asked it."""
-        intake = self.mail.intake
-        if intake.tries[key] < self.asker.table.max_attempts or key in intake.waiting:
+        intake = self.manager.intake
+        if intake.tries[key] < self.client.table.max_attempts or key in intake.waiting:
             return False
         why = intake.whys.get(key, ("a batch before", "what it answered is not kept"))
-        self.mail.given_up.note_worn(self.asker.name, why, key)
+        self.manager.given_up.note_worn(self.client.name, why, key)
         return True
 
     def _first_way(self) -> Way:
@@ -95,34 +95,36 @@ class JudgeBatchRoute:
         The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
         model is pinned is asked so before its first batch alone: at once another model may answer.
         """
-        asker = self.asker
-        if asker.is_comparable and self.mail.both_ways.asks(asker):
+        client = self.client
+        if client.is_comparable and self.manager.both_ways.asks(client):
             return "both"
-        pinned = asker.table.accept_served_model is not None and self.mail.has_sent(asker.name)
-        return "batch" if asker.probed or pinned else "once"
+        pinned = client.table.accept_served_model is not None and self.manager.has_sent(client.name)
+        return "batch" if client.probed or pinned else "once"
 
     def put(self, question: RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
         """Put a question into the next batch; tell whether it was not there yet."""
-        mail, asker = self.mail, self.asker
+        manager, client = self.manager, self.client
         key = (self.place, question.digest, parity)
-        if mail.waits(key) or (parity and mail.intake.tries[key] >= asker.table.max_attempts):
+        if manager.waits(key) or (parity and manager.intake.tries[key] >= client.table.max_attempts):
             return False
-        cost, dropped = batch_cost(maximum_cost(asker.table, [prompt])), tuple(sorted(asker.dropped))
-        entry = BatchRequest(key, repeat, question.body, cost, judge_identity_digest(asker), asker.client_name, dropped)
-        mail.outbox.put(asker.name, entry)
+        cost, dropped = batch_cost(maximum_cost(client.table, [prompt])), tuple(sorted(client.dropped))
+        entry = BatchRequest(
+            key, repeat, question.body, cost, judge_identity_digest(client), client.client_name, dropped
+        )
+        manager.outbox.put(client.name, entry)
         return True
 
     def of_both_ways(self, digest: str) -> JudgeBatchRoute | None:
         """Return where a recorded answer is compared with a batch's: of a question that was, or is, asked both ways."""
-        mail = self.mail
-        waiting = (self.place, digest, True) in mail.intake.answers
-        compares = waiting or mail.both_ways.asks_again(self.asker, self.place, digest)
+        manager = self.manager
+        waiting = (self.place, digest, True) in manager.intake.answers
+        compares = waiting or manager.both_ways.asks_again(self.client, self.place, digest)
         return replace(self, parity=True) if compares else None
 
     def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
         """Keep how a pair that was asked about both ways was answered."""
-        sent = self.mail.intake.batch_of[self.place, digest, True]
-        self.mail.both_ways.compared.append(ParityPair(sent, pair, same, models))
+        sent = self.manager.intake.batch_of[self.place, digest, True]
+        self.manager.both_ways.compared.append(ParityPair(sent, pair, same, models))
 
 
 @dataclass(slots=True)
@@ -159,33 +161,33 @@ class BatchManager:
 
     # --- what asking needs ------------------------------------------------------------------------------------
 
-    async def collect_for(self, asker: ModelClient[Any]) -> None:
+    async def collect_for(self, client: ModelClient[Any]) -> None:
         """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
-        asker.adopt({"dropped": self._dropped(asker)})
-        asker.probed = asker.probed or (asker.name, asker.client_name) in self._probed
-        if asker.name in self._providers:
+        client.adopt({"dropped": self._dropped(client)})
+        client.probed = client.probed or (client.name, client.client_name) in self._probed
+        if client.name in self._providers:
             return
-        provider = self._providers[asker.name] = load_batches(asker.name, asker.table)
+        provider = self._providers[client.name] = load_batches(client.name, client.table)
         for sent in self.manifest.open:
-            if sent.judge == asker.name:
+            if sent.judge == client.name:
                 await self.intake.take_in(sent, provider)
-        self.both_ways.recall(asker.name, self.intake.comes)
+        self.both_ways.recall(client.name, self.intake.comes)
 
-    def _dropped(self, asker: ModelClient[Any]) -> Sequence[str]:
+    def _dropped(self, client: ModelClient[Any]) -> Sequence[str]:
         """Return what was left out of the questions that are on their way: without it they would not be found."""
-        kind = asker.client_name
-        mine = (sent for sent in reversed(self.manifest.open) if sent.judge == asker.name and kind in sent.dropped)
-        return sorted(asker.dropped) or next((sent.dropped[kind] for sent in mine), ())
+        kind = client.client_name
+        mine = (sent for sent in reversed(self.manifest.open) if sent.judge == client.name and kind in sent.dropped)
+        return sorted(client.dropped) or next((sent.dropped[kind] for sent in mine), ())
 
-    def note_probed(self, asker: ModelClient[Any]) -> None:
-        """Remember that an asker's first question went well, for others of its kind."""
-        if asker.probed:
-            self._probed.add((asker.name, asker.client_name))
+    def note_probed(self, client: ModelClient[Any]) -> None:
+        """Remember that a client's first question went well, for others of its kind."""
+        if client.probed:
+            self._probed.add((client.name, client.client_name))
 
-    def box(self, asker: ModelClient[Any], cassette: Cassette) -> JudgeBatchRoute:
-        """Return where an asker's questions of a cassette go."""
+    def route(self, client: ModelClient[Any], cassette: Cassette) -> JudgeBatchRoute:
+        """Return where a client's questions of a cassette go."""
         place = cassette.final_path.relative_to(self.root).with_suffix("").as_posix()
-        return JudgeBatchRoute(self, asker, place)
+        return JudgeBatchRoute(self, client, place)
 
     def waits(self, key: Key) -> bool:
         """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
@@ -195,15 +197,15 @@ class BatchManager:
         """Tell whether a batch of a judge's was ever sent."""
         return any(sent.judge == judge and sent.batch is not None for sent in self.manifest.sent)
 
-    def way_out(self, asker: ModelClient[Any]) -> str:
+    def way_out(self, client: ModelClient[Any]) -> str:
         """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was sent."""
-        if not self.has_sent(asker.name):
+        if not self.has_sent(client.name):
             return ""
         return (
             " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
             "recorded: set batch_parity = 0 at the top of the configuration, delete the lines that begin with "
-            f'{{"digest" and have no "by":"batch" from the files in {self.root / asker.name}, and run the same command '
-            "again."
+            f'{{"digest" and have no "by":"batch" from the files in {self.root / client.name}, and run the same '
+            "command again."
         )
 
     # --- the end of a run -------------------------------------------------------------------------------------
@@ -225,11 +227,7 @@ class BatchManager:
         self.messages += self.both_ways.tell()
         for ended in self.intake.ended:
             self._close(ended)
-        self.messages += [
-            f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
-            f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
-            for sent in self.intake.lost
-        ]
+        self.messages += MESSAGES.lines("not_known", self.intake.lost, self.manifest.path)
         self._tell_unattended()
         given_up = [*self.given_up.tell()]
         self.messages += self.given_up.tell_asked_again()
@@ -265,12 +263,7 @@ class BatchManager:
         if not ended.results.whole or not self.given_up.keys.isdisjoint(sent.keys):
             return  # what nobody can read is not asked again, as long as it stands there
         if left := sum(1 for _ in self._unsettled(ended)):
-            self.messages.append(
-                f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
-                "does not ask. The command that asks them collects them. Those of pairs or prompts that "
-                "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
-                f"delete the batch's lines from {self.manifest.path}"
-            )
+            self.messages.append(MESSAGES.left(sent, left, self.manifest.path))
             return
         whys = Counter(ended.why_not(name) for _, name in sent.ids if is_parity_id(name) and name not in answers)
         self.messages += self.both_ways.tell_none(sent, whys)

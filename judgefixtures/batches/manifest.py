@@ -1,7 +1,7 @@
 """Manifest of batches, stored beside the recordings: what was sent, in which batch, with which result.
 
 The file is JSON lines, appended and synced. A request is listed before it is sent, and the batch id right after. The
-file holds no prompt, answer or key. docs/batch.md describes the events.
+file holds no prompt, answer or key. docs/how-to/batches.md describes its use.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SentBatch:
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded
-    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of asker
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of client
     partial: datetime.datetime | None = None  # when a download of its answers first lacked some
     unseen: datetime.datetime | None = None  # when the provider's list first did not show it, by the provider's clock
 

@@ -10,6 +10,7 @@ from typing import Any
 from judgefixtures.client.model_client import ModelClient
 
 from .manifest import BatchManifest, Key, SentBatch, is_parity_id
+from .messages import MESSAGES
 
 Kind = tuple[str, str]  # a judge, and its identity
 
@@ -56,22 +57,22 @@ class BatchParityCheck:
             else:
                 self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
-    def asks(self, asker: ModelClient[Any]) -> bool:
+    def asks(self, client: ModelClient[Any]) -> bool:
         """Tell whether a further question is asked both ways, and count it."""
-        if asker.name not in self._left:
-            self._left[asker.name] = 0 if (asker.name, judge_identity_digest(asker)) in self._measured else self.most
-        if self._left[asker.name] <= 0:
+        if client.name not in self._left:
+            self._left[client.name] = 0 if (client.name, judge_identity_digest(client)) in self._measured else self.most
+        if self._left[client.name] <= 0:
             return False
-        self._left[asker.name] -= 1
+        self._left[client.name] -= 1
         return True
 
-    def asks_again(self, asker: ModelClient[Any], place: str, digest: str) -> bool:
+    def asks_again(self, client: ModelClient[Any], place: str, digest: str) -> bool:
         """Tell whether a batch is asked what was asked at once for an earlier one, which answered nothing of it.
 
         So nothing is paid for at once again.
         """
-        again = self._again.get((asker.name, judge_identity_digest(asker)), set()) if self._again else set()
-        if (place, digest) not in again or not self.asks(asker):
+        again = self._again.get((client.name, judge_identity_digest(client)), set()) if self._again else set()
+        if (place, digest) not in again or not self.asks(client):
             return False
         again.remove((place, digest))
         return True
@@ -87,17 +88,7 @@ class BatchParityCheck:
             )
             if not any(event["event"] == "parity" and event["intent"] == sent.intent for event in self.manifest.events):
                 self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
-            sentence = (
-                f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
-                "once and by batch"
-            )
-            if other:
-                sentence += (
-                    f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
-                    "that, too: --judge-repeats 2 measures how often it does"
-                )
-            words.append(sentence)
-            words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
+            words += MESSAGES.lines("parity", sent.judge, len(pairs), other, models)
         return words
 
     def tell_none(self, sent: SentBatch, whys: Counter[str]) -> list[str]:
@@ -109,6 +100,6 @@ class BatchParityCheck:
         return [f"parity: {sent.judge}: {both} pairs could not be compared, and the next batch asks them again: {why}"]
 
 
-def judge_identity_digest(asker: ModelClient[Any]) -> str:
+def judge_identity_digest(client: ModelClient[Any]) -> str:
     """Return a digest of a judge as it is defined."""
-    return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(client.identity, sort_keys=True).encode()).hexdigest()[:16]

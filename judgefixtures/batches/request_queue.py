@@ -20,7 +20,7 @@ class BatchRequest:
     body: bytes
     cost: Cost
     identity: str
-    kind: str  # of asker: a judge, its planner, a detector
+    kind: str  # of client: a judge, its planner, a detector
     dropped: tuple[str, ...]  # the parameters that it leaves out, because the model does not take them
 
     @property

@@ -15,6 +15,7 @@ from judgefixtures.util.secrets import redact_message
 
 from .batch_lookup import find_batch, missing_since
 from .manifest import BatchManifest, Key, SentBatch, request_key
+from .messages import MESSAGES
 
 T = TypeVar("T")
 
@@ -97,10 +98,7 @@ class ResultCollector:
         state = await self._ask(sent.judge, f"batch {batch}", lambda: provider.look(batch))
         if not state.ended:
             self.wait_for(sent)
-            self.words.append(
-                f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
-                f"{sent.time:%Y-%m-%d %H:%M} UTC"
-            )
+            self.words.append(MESSAGES.on_its_way(sent, state.word))
             return
         ended = FinishedBatch(sent, state, await self._fetch(sent, provider, state))
         results = ended.results
@@ -148,27 +146,9 @@ class ResultCollector:
 
     def _tell(self, ended: FinishedBatch, reasons: Counter[tuple[str, bool]], lacking: int) -> None:
         """Say what a batch that has ended brought."""
-        sent, results, judge, batch = ended.sent, ended.results, ended.sent.judge, str(ended.sent.batch)
-        self.words.append(
-            f"collected: {judge}: {ended.answered} of {len(sent)} answers of {batch} ({ended.state.word})"
-        )
-        self.words += [
-            f"not answered: {judge}: {count} questions of {batch}, "
-            f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
-            for (why, parity), count in reasons.most_common(5)
-        ]
-        unknown = len((results.answers.keys() | results.failed.keys()) - {name for _, name in sent.ids})
-        counts = {
-            f"not whole: {judge}: the answers of {batch} could not all be downloaded: {lacking} stay where they are. "
-            "Run the same command again": lacking,
-            f"not asked: {judge}: {unknown} lines of {batch} answer questions that are not its own, and are left "
-            "out": unknown,
-            f"without an id: {judge}: {results.nameless} lines of {batch} do not say which question they answer, and "
-            "are left out": results.nameless,
-            f"answered twice: {judge}: {results.duplicates} questions of {batch}: the first answer "
-            "counts": results.duplicates,
-        }
-        self.words += [text for text, count in counts.items() if count]
+        results = ended.results
+        unknown = len((results.answers.keys() | results.failed.keys()) - {name for _, name in ended.sent.ids})
+        self.words += MESSAGES.lines("ended", ended, reasons.most_common(5), lacking, unknown)
 
     async def _adopt(self, sent: SentBatch, provider: BatchProvider[Any]) -> bool:
         """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
@@ -181,10 +161,7 @@ class ResultCollector:
             batch = await self._ask(judge, what, lambda: find_batch(self.manifest, sent, provider))
         except batch_api.UncertainError:
             self.wait_for(sent)
-            self.words.append(
-                f"on its way: {judge}: {count} questions, perhaps: a run ended while it sent them, and a batch of as "
-                "many is running. Nothing of it is sent again before that one tells whose it is"
-            )
+            self.words.append(MESSAGES.perhaps_running(judge, count))
             return False
         if batch is not None:
             self.manifest.note("sent", sent, batch=batch, adopted=True)
@@ -196,22 +173,15 @@ class ResultCollector:
             self.manifest.note("void", sent, why="the list of batches never showed it")
             return False
         self.wait_for(sent)
-        self.words.append(
-            f"on its way: {judge}: {count} questions, perhaps: it is not known whether their batch was made, and the "
-            f"provider's list does not show it. They are sent again after {again:%Y-%m-%d %H:%M} UTC, when it would "
-            f"have ended. {forget}"
-        )
+        self.words.append(MESSAGES.perhaps_made(judge, count, again, forget))
         return False
 
     async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         try:
             return await batch_api.retry_safely(ask)
         except batch_api.BatchNotFoundError as error:
-            raise LostBatchError(
-                f"judge {judge!r}: {what} is not known where it is asked for ({redact_message(str(error))}). Was it "
-                "sent with another key, project or base_url? Ask with those. If it is lost, delete its lines from "
-                f"{self.manifest.path}: what it was asked is then asked, and paid for, again."
-            ) from None
+            why = MESSAGES.lost(judge, what, redact_message(str(error)), self.manifest.path)
+            raise LostBatchError(why) from None
         except RetryableError as error:
             raise FatalJudgeError(
                 f"judge {judge!r}: {what}: {redact_message(str(error))}. "

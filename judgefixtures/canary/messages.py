@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.client.costs import format_usd
-from judgefixtures.report.exit_code import NOT_MEASURED
 from judgefixtures.statistics import pluralize
+from judgefixtures.util.exit_codes import ExitCode
 from judgefixtures.util.jinja import load_template
 from judgefixtures.util.secrets import safe_message
 from judgefixtures.util.texts import quote_names
@@ -16,8 +16,6 @@ from judgefixtures.util.texts import quote_names
 from .monitor import CanaryForecast, CanaryResult
 from .reference import CanaryPrompt
 
-DRIFT = 20  # apart from pytest's codes and ours
-OTHER_MODEL = 21
 SPOKEN = {"0": "tie", "1": "response 1", "2": "response 2", "x": "no verdict"}
 HEADS = {
     "quiet": "quiet",
@@ -25,7 +23,12 @@ HEADS = {
     "model": "ALARM: another model answers than the one that was recorded",
     "not-measured": "NOT MEASURED",
 }
-EXITS = {"quiet": 0, "drift": DRIFT, "model": OTHER_MODEL, "not-measured": NOT_MEASURED}
+EXITS = {
+    "quiet": ExitCode.OK,
+    "drift": ExitCode.DRIFT,
+    "model": ExitCode.OTHER_MODEL,
+    "not-measured": ExitCode.NOT_MEASURED,
+}
 
 
 def canary_exit_code(result: CanaryResult) -> int:

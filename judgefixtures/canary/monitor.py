@@ -279,7 +279,7 @@ def _most(judge: Judge, known: CanaryReference, table: CanaryTable) -> Cost:
     for each, _ in kind.preparation:
         prompts_by_condition[each] = kind.prompts(each, [prompt.pair for prompt in known.prompts])
     for each, prompts in prompts_by_condition.items():
-        total += maximum_cost(kind.asker_of(each).table, prompts)
+        total += maximum_cost(kind.client_of(each).table, prompts)
     return total
 
 

@@ -215,10 +215,10 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     again = {key for key, row in rows.items() if row.asked > 1}
     days = {key: row.on for key, row in rows.items()}
     repeats = sorted({row.repeat for row in rows.values() if not judge.kind.preparation or not row.repeat})
-    plans = run.interviews.known_plans(judge, dataset, pairs)
+    plans = run.answer_service.known_plans(judge, dataset, pairs)
     recorded: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
-        for judgment in run.interviews.recorded_judgments(judge, dataset, pairs, (condition, repeat), plans):
+        for judgment in run.answer_service.recorded_judgments(judge, dataset, pairs, (condition, repeat), plans):
             key = judgment.pair.id, repeat
             answer = INVALID if key in again else answer_character(judgment)
             recorded.setdefault(judgment.pair, []).append(_Recorded(answer, days.get(key, ""), judgment))
@@ -231,17 +231,20 @@ def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -
     Raises CassetteError where they are another judge's.
     """
     pairs, rows_by_name = run.pairs(judge.name, dataset), dict[str, list[CassetteRow]]()
-    plans = run.interviews.known_plans(judge, dataset, pairs)
+    plans = run.answer_service.known_plans(judge, dataset, pairs)
 
     def rows_of(task: RequestSet[Any]) -> dict[str, list[CassetteRow]]:
         rows: dict[str, list[CassetteRow]] = {}
-        with replace(run.library, mode="none").open(task.asker, dataset, task.conditions, ()) as cassettes:
+        with replace(run.library, mode="none").open(task.client, dataset, task.conditions, ()) as cassettes:
             for cassette in cassettes.values():
                 for row in cassette.file.read_rows():
                     rows.setdefault(row.pair, []).append(row)
         return rows
 
-    for arm in judge.asks([(condition, 0)]):
-        for name, rows in judge.kind.found(rows_of, pairs, arm, plans).items():
-            rows_by_name.setdefault(name, []).extend(rows)
+    for requests in judge.kind.requests(pairs, judge.asks([(condition, 0)]), plans):
+        rows, ids = rows_of(requests), requests.ids
+        if ids is not None:
+            rows = {name: rows[pair.id] for name, pair in zip(ids, requests.pairs, strict=True) if pair.id in rows}
+        for name, of_name in rows.items():
+            rows_by_name.setdefault(name, []).extend(of_name)
     return rows_by_name

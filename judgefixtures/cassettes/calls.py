@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol
 
 from .cache_detection import ResponseOrigin
 from .files import CassetteRow
@@ -53,14 +53,30 @@ class BatchAnswer:
     tries: int = 1  # in how many batches it was asked
 
 
-class BatchAnswers(Protocol):
-    """Where a call's questions go in place of the network, and answers of batches come from."""
+# How a question is asked that batches are to answer: it waits for one, goes into the next, or is asked at once, too.
+Way = Literal["waits", "batch", "once", "both"]
+
+
+class BatchRoute(Protocol):
+    """Where a client's questions of one cassette go in place of the network, and the answers of batches come from."""
 
     def take(self, digest: str) -> BatchAnswer | None:
         """Return what a batch answered to a request, once."""
 
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or is about to be."""
+
+    def choose_way(self, call: "JudgeCall") -> Way:
+        """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
+
+    def put(self, question: RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
+        """Put a question into the next batch, `parity`: also; return whether it is to be paid for."""
+
+    def of_both_ways(self, digest: str) -> "BatchRoute | None":
+        """Return where the answer of a batch comes from that an answer at once is compared with; None: it is not."""
+
+    def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
+        """Take note of whether both ways gave the same."""
 
 
 @dataclass(slots=True)
@@ -96,7 +112,7 @@ class JudgeCall:
     address: str | None = None
     texts: tuple[str, ...] = ()  # of the pair: a recording may have them with other line ends
     moved: dict[str, str] = field(default_factory=dict)  # where redirects led, and what recordings have in its place
-    post: BatchAnswers | None = None  # nothing goes to the network
+    post: BatchRoute | None = None  # nothing goes to the network
     verdict_pattern: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does
     question: RecordedRequest | None = None  # what is to be asked in a batch, and is not on its way in one
     delivered: BatchAnswer | None = None  # the latest answer is of a batch

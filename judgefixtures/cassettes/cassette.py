@@ -13,7 +13,7 @@ from judgefixtures.util.paths import move, open_regular
 from judgefixtures.util.shell import quoted
 
 from .cache_detection import ResponseOrigins
-from .calls import BatchAnswers, CassetteMissError, JudgeCall
+from .calls import BatchRoute, CassetteMissError, JudgeCall
 from .files import FORMAT, CassetteError, CassetteFile, CassetteRow, Key, identity_differences, planned_sizes, today_utc
 from .snapshot import changed_fields
 
@@ -102,7 +102,7 @@ class Cassette:
         eager: bool = False,
         plan: str = "",
         again: bool = False,
-        post: BatchAnswers | None = None,
+        post: BatchRoute | None = None,
     ) -> JudgeCall:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 

@@ -1,7 +1,7 @@
 """File format of a cassette: a header line and one JSON object per line, appended as answers arrive.
 
-Every line is checked when the file is opened. A row is found by the digest of its request. docs/cassettes.md describes
-the format.
+Every line is checked when the file is opened. A row is found by the digest of its request. docs/reference/files.md
+describes the files.
 """
 
 from __future__ import annotations

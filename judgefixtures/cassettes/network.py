@@ -1,7 +1,7 @@
 """Network guard: refuse network access while recordings are replayed.
 
-A Python audit hook sees connections of every library (`socket`, `_socket`, asyncio or a client). docs/security.md lists
-what the hook cannot see.
+A Python audit hook sees connections of every library (`socket`, `_socket`, asyncio or a client). docs/how-to/secure.md
+lists what the hook cannot see.
 """
 
 import contextlib

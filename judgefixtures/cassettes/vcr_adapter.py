@@ -22,7 +22,7 @@ from judgefixtures.util import secrets
 from judgefixtures.util.texts import word_set
 
 from .cache_detection import response_origin
-from .calls import CALL, BatchAnswers, DeferredToBatchError, JudgeCall, RecordedRequest
+from .calls import CALL, BatchRoute, DeferredToBatchError, JudgeCall, RecordedRequest
 from .files import JSON, CassetteError, CassetteRow, dump_json
 from .network import NetworkBlockedError, block_network
 from .response_filter import drop_secret_logprobs, drop_thinking_signatures, drop_timings, keep_verdict_logprobs
@@ -253,7 +253,7 @@ class HttpExchange:
         if call.record_at_once:
             call.keep_answer()
 
-    def _take_delivered(self, post: BatchAnswers) -> bool:
+    def _take_delivered(self, post: BatchRoute) -> bool:
         """Tell whether a batch answered; raise PostponedError where none did, with what is to be asked."""
         call, digest = self.call, self._digest()
         call.delivered = post.take(digest)

@@ -12,7 +12,7 @@ from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
 from judgefixtures.metrics.side_by_side import compare_side_by_side
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, PairedTest, SideBySideRow
+from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, SideBySideRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of
 from judgefixtures.models.judgments import Judgment
@@ -20,14 +20,15 @@ from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics.clusters import ClusterTotals, can_decide, describe_clusters
 from judgefixtures.statistics.elementary import check_alpha
-from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed, pluralize
+from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed
 from judgefixtures.statistics.gates import inconclusive_advice, settled
 from judgefixtures.statistics.power import smallest_passing_n
 from judgefixtures.statistics.proportions import macro_average, proportion
 
 from .answers_by import group_rows
 from .base import Answers, Arms, CheckInput, GateDecision, SampleRequirement, SingleJudgeCheck
-from .formatting import format_interval, interval_cell, table_lines
+from .formatting import interval_cell, table_lines
+from .messages import MESSAGES
 from .plain_language import with_deciding_part
 from .sections import DisplayOptions, Section, read_results
 
@@ -80,6 +81,7 @@ class AccuracyCheck(SingleJudgeCheck):
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
+        text = MESSAGES.accuracy(judge, dataset, measured[0], gate.min_accuracy)
         return self.decided(
             case,
             decision,
@@ -87,7 +89,7 @@ class AccuracyCheck(SingleJudgeCheck):
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             evidence={CorrectPairs.place: (correct_pairs(judge, dataset, own),)},
             estimate=measured[0].accuracy,
-            plain=with_deciding_part(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
+            plain=with_deciding_part(text, decision.decided_by),
         )
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
@@ -96,16 +98,6 @@ class AccuracyCheck(SingleJudgeCheck):
 
 
 NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
-
-
-def _plain(judge: str, dataset: str, measured: AccuracyMeasurement, least: float | None) -> str:
-    """Return how often a judge is right, and how often it has to be, in a sentence."""
-    estimate = measured.accuracy
-    minimum = "" if least is None else f", more than {format_share(least)} asked"
-    return (
-        f"{judge} is right on {measured.correct:g} of {pluralize(measured.n, 'pair')} of {dataset} whose better "
-        f"response is known ({format_share(estimate.value)}{minimum}; {format_interval(estimate)})"
-    )
 
 
 def count_with_gold(pairs: Sequence[Pair]) -> int:
@@ -235,12 +227,9 @@ def _tell_accuracy(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _macro_lines(report: Row, _view: DisplayOptions) -> list[str]:
-    return [
-        f"{row.judge} {row.dataset}: mean over {row.categories} categories {format_share(row.accuracy.value)}, "
-        f"{interval_cell(row.accuracy)}"
-        for row in MACRO_ACCURACY.read_records(report)
-        if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories  # a mean over topics of a few pairs says nothing
-    ]
+    rows = MACRO_ACCURACY.read_records(report)  # a mean over topics of a few pairs says nothing
+    large = [row for row in rows if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories]
+    return MESSAGES.lines("mean_accuracy", large)
 
 
 def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
@@ -285,23 +274,15 @@ def _side_by_side_lines(report: Row, _view: DisplayOptions) -> list[str]:
         widest = max(map(len, cells))
         cells = [(*cell, *("-",) * (widest - len(cell))) for cell in cells]
         lines += ["", f"accuracy on {dataset}, side by side:", *table_lines([header, *cells])]
-        lines += map(_test_line, every.tests)
+        lines += map(MESSAGES.compared_accuracy, every.tests)
         if not two:
-            tests = [(row.category, test) for row in large for test in row.tests]
-            lines += [f"{_test_line(test)} in {category}" for category, test in tests if test.p_holm < DEMONSTRABLE]
+            tests = [(row.category, test) for row in large for test in row.tests if test.p_holm < DEMONSTRABLE]
+            lines += [f"{MESSAGES.compared_accuracy(test)} in {category}" for category, test in tests]
     return lines
 
 
 def _with_ends(estimate: Estimate, number: Callable[[float], str]) -> str:
     return f"{number(estimate.value)} [{format_share(estimate.low)}, {format_share(estimate.high)}]"
-
-
-def _test_line(test: PairedTest) -> str:
-    difference = test.difference
-    return (
-        f"  {test.a} - {test.b}: {format_signed(difference.value)}, "
-        f"{interval_cell(difference)}, p = {test.p:.2g} ({test.p_holm:.2g} by Holm)"
-    )
 
 
 def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from judgefixtures.metrics.groupings import HAS, LENGTH, example_groups, pair_groups
+from judgefixtures.metrics.groupings import LENGTH, example_groups, pair_groups
 from judgefixtures.models.findings import Finding, JudgeRow, Row, rows_of
 from judgefixtures.models.pairs import MODEL, are_examples
 from judgefixtures.models.record import omit_default
-from judgefixtures.models.text_features import FORMATS, PLAIN
+from judgefixtures.models.text_features import FORMATS
 from judgefixtures.statistics.estimate import Estimate, format_share, format_signed
 
 from .base import Arms, CheckInput
-from .formatting import format_interval, interval_cell, shorten
+from .formatting import interval_cell, shorten
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section
 
 TITLE = "answers by length, format and model (shown, nothing is decided)"
@@ -28,12 +29,11 @@ HEADER = ("judge", "dataset", "by", "group", "n", "outcome", "judge", "CI", "peo
 SMALLEST_SHOWN_GROUP = 10  # answers; report.json has all
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType({LENGTH: (LENGTH,), "format": FORMATS, MODEL: (MODEL,)})
 LONGEST_NAME = 60  # characters of a model's name that a line shows
-WITH: Mapping[str, str] = MappingProxyType({"list": "a list", "table": "a table", "bold": "bold words"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersByRow(JudgeRow):
-    """What a judge says of the answers of a dataset that have something in common, and what people say of the same.
+    """Answers of a judge and of people, by length, format or model; shown only.
 
     Told apart `by` length, something of a format, or model, they are a `group`; `words` are the fewest and the most of
     a third by length. The judge's own estimate is `judged`: of the `outcome` "passed" or "chosen" a share, of "score"
@@ -96,7 +96,7 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
             row = rows[0]
             by_subject.setdefault((row.judge, row.dataset, row.kind), []).append(_standing_out(rows))
     lines = [
-        f"{judge} on {dataset}, by {kind}: {_sentence(max(each, key=lambda by_subject: by_subject[0])[1])}"
+        f"{judge} on {dataset}, by {kind}: {MESSAGES.group(max(each, key=lambda by_subject: by_subject[0])[1])}"
         for (judge, dataset, kind), each in by_subject.items()
     ]
     return [*lines, LEGEND] if lines else []
@@ -118,45 +118,13 @@ def _standing_out(rows: Sequence[AnswersByRow]) -> tuple[float, AnswersByRow]:
     return max(far.values()), row_to_show
 
 
-def _sentence(row: AnswersByRow) -> str:
-    """Return what the judge says of a group, and what people do."""
-    assert row.judged is not None
-    share, what = format_share(row.judged.value), _named(row)
-    sentence = {
-        "passed": f"passes {share} of {what} (n = {row.n}, {format_interval(row.judged)})",
-        "chosen": f"chooses {what} in {share} of {row.n} pairs ({format_interval(row.judged)})",
-        "score": f"gives {what} {share} in the mean (n = {row.n}, {format_interval(row.judged)})",
-    }[row.outcome]
-    if row.people is None:
-        return sentence
-    beside = "gold is it in" if row.outcome == "chosen" else "people pass"
-    of = "" if row.people.n == row.n else f" of the {row.people.n} that they labelled"
-    more = f": {format_signed(row.difference.value)}, {format_interval(row.difference)}" if row.difference else ""
-    return f"{sentence}, {beside} {format_share(row.people.value)}{of}{more}"
-
-
-def _named(row: AnswersByRow) -> str:
-    """Return what a group is called in a sentence."""
-    one = row.outcome == "chosen"
-    response = "the response" if one else "responses"
-    if row.by == MODEL:
-        return f"{response} by {shorten(row.group, LONGEST_NAME)}"
-    if row.by == LENGTH:
-        words = f" ({row.words[0]} to {row.words[1]} words)" if row.words else ""
-        return f"the {row.group} {'response' if one else 'responses'}{words}"
-    if row.by == PLAIN:
-        return f"{response} in plain text" if row.group == HAS[True] else f"{response} with any format"
-    alone = "the only response" if one else response
-    return f"{alone} {'with' if row.group == HAS[True] else 'without'} {WITH.get(row.by, row.by)}"
-
-
 def _table(report: Row) -> list[tuple[str, ...]]:
     rows = _large(report)
     return [HEADER, *map(_cells, rows)] if rows else []
 
 
 def _cells(row: AnswersByRow) -> tuple[str, ...]:
-    words = f" ({row.words[0]} to {row.words[1]} words)" if row.words else ""
+    words = MESSAGES.of_words(row)
     values = [format_share(each.value) if each else "-" for each in (row.judged, row.people)]
     apart = format_signed(row.difference.value) if row.difference else "-"
     return (

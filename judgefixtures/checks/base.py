@@ -1,7 +1,7 @@
 """Base of all checks: what a check asks, what it needs to pass, and what it returns.
 
 Each kind of check is one file in this folder. It measures, decides, builds its rows and words its results. It sends no
-requests and knows neither pytest nor recordings. docs/contributing.md explains how to add one.
+requests and knows neither pytest nor recordings. CONTRIBUTING.md explains how to add one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.judges.judge import Judge
@@ -141,11 +141,29 @@ OLD_METHODS = {
 }
 
 
-def _warn_of_old_method(owner: str, old: str) -> str:
-    """Warn of a method's old name, and return the new one."""
-    new = OLD_METHODS[old]
-    warnings.warn(f"{owner}.{old} is now {owner}.{new}", DeprecationWarning, stacklevel=3)
-    return new
+@dataclass(frozen=True, slots=True)
+class _OldMethod:
+    """A method under its old name: on the class that defines it, so that super() finds it, too."""
+
+    owner: str
+    old: str
+    value: Any
+
+    def __get__(self, check: Check | None, owner: type[Check]) -> Any:
+        warnings.warn(f"{self.owner}.{self.old} is now {self.owner}.{OLD_METHODS[self.old]}", DeprecationWarning, 2)
+        bind = getattr(type(self.value), "__get__", None)
+        return bind(self.value, check, owner) if bind else self.value
+
+
+def _alias_methods(cls: type[Check]) -> None:
+    """Give a class's methods with old names their new ones, with a warning, and those with new names their old ones."""
+    defined = vars(cls)
+    for old, new in OLD_METHODS.items():
+        if new in defined:
+            setattr(cls, old, _OldMethod(cls.__name__, old, defined[new]))
+        elif old in defined:
+            warnings.warn(f"{cls.__name__}.{old} is now {cls.__name__}.{new}", DeprecationWarning, stacklevel=3)
+            setattr(cls, new, defined[old])
 
 
 class Check(ABC):
@@ -159,16 +177,7 @@ class Check(ABC):
     def __init_subclass__(cls) -> None:
         """Let methods with old names override those with new names."""
         super().__init_subclass__()
-        for old in OLD_METHODS.keys() & vars(cls).keys():
-            setattr(cls, _warn_of_old_method(cls.__name__, old), vars(cls)[old])
-
-    if not TYPE_CHECKING:  # else every attribute would be one
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a method by its old name."""
-            if name not in OLD_METHODS:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return getattr(self, _warn_of_old_method(type(self).__name__, name))
+        _alias_methods(cls)
 
     @property
     @abstractmethod
@@ -296,6 +305,9 @@ class Check(ABC):
             alpha=case.config.gate(self.family).alpha,
             decided_by=(DecisionPart("unmeasured", Status.ERROR, message),),
         )
+
+
+_alias_methods(Check)  # type: ignore[type-abstract]
 
 
 class SingleJudgeCheck(Check):

@@ -18,7 +18,7 @@ from judgefixtures.models.vocabulary import Vocabulary
 from judgefixtures.statistics.estimate import Estimate
 
 from .base import Answers, CheckInput
-from .formatting import share_counted
+from .messages import MESSAGES
 
 FEW = 0.10  # of the pairs: with fewer movable ones a PASS says little about close calls
 HOW = 'pytest -k "placebo or repeat" --judge-repeats 2'
@@ -96,10 +96,4 @@ def _together(evidence: Iterable[NeutralChoices]) -> tuple[Together, Together]:
 
 def describe_close_pairs(close: Estimate | None, words: Vocabulary, *, passed: bool, unknown: str = "") -> str:
     """Return how many pairs were close for the judge, and what a PASS then covers; or why that is `unknown`."""
-    if close is None:
-        return f"how many {words.many} were close for this judge {unknown or words.unclear.format(how=HOW)}"
-    says = ": this says little about close calls" if close.value < FEW else ": close calls were among them"
-    return (
-        f"{share_counted(close)} {words.many} were close for this judge (its {words.says} differs, "
-        f"or is nearly even, with {words.alike}){says if passed else ''}"
-    )
+    return MESSAGES.close_pairs(close, words, passed, unknown, HOW, FEW)

@@ -23,7 +23,7 @@ from judgefixtures.statistics.proportions import paired_difference
 
 from .base import GateDecision
 from .detector_agreement import Decided, WorstCaseReasons, combine_detectors, decide_unreadable_reasons
-from .formatting import format_interval
+from .messages import MESSAGES
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
@@ -63,7 +63,7 @@ def decide_contrast(
         "car",
         moves.status if settled and car_status is not Status.FAIL else car_status,
         car_why,
-        _too_few(measured, gate) if car_status is Status.FAIL else "",
+        MESSAGES.too_few_admit(measured, gate.car_threshold) if car_status is Status.FAIL else "",
         measured.car,
         (gate.car_threshold, None),
     )
@@ -71,7 +71,7 @@ def decide_contrast(
         "max_silent",
         silent_status,
         silent_why,
-        _too_silent(measured, gate) if silent_status is Status.FAIL else "",
+        MESSAGES.too_silent(measured.unadmitted_shift, gate.max_silent) if silent_status is Status.FAIL else "",
         measured.unadmitted_shift,
         (None, gate.max_silent),
     )
@@ -83,7 +83,7 @@ def decide_contrast(
         p_pass=None if by_scores else shift.p_pass,
         p_fail=None if by_scores else shift.p_fail,
         tolerance=gate.vsr_tolerance,
-        reasons=tuple(filter(None, [moves.reason, admitted.reason, silent.reason, invalid_note(measured)])),
+        reasons=tuple(filter(None, [moves.reason, admitted.reason, silent.reason, MESSAGES.invalid(measured)])),
         needed_pairs=None if by_scores else shift.needed_pairs,
         parts=(moves, admitted, silent),
         unread=None if unread is None else unread.unread.beside(car_status, gate.max_invalid),
@@ -127,29 +127,6 @@ def _decide_admitted(
     return decided if by_model is None else combine_detectors(by_model[0], decided, decide(by_model[1], gate))
 
 
-def _too_few(measured: ContrastMeasurement, gate: GateTable) -> str:
-    """Return how many of the verdicts that followed the label their reasons admit, where that is not enough."""
-    if measured.car is None:
-        return ""
-    admitted = f"{measured.acknowledged} of the {measured.followed} {measured.wording.said} that followed the label"
-    limits = (
-        f"CAR {format_share(measured.car.value)}, "
-        f"{format_share(gate.car_threshold)} asked; {format_interval(measured.car)}"
-    )
-    return f"too few reasons admit what they followed, {admitted} ({limits})"
-
-
-def _too_silent(measured: ContrastMeasurement, gate: GateTable) -> str:
-    """Return how much of the shift no reason admits, where that is more than allowed."""
-    shift = measured.unadmitted_shift
-    if shift is None or gate.max_silent is None:
-        return ""
-    return (
-        f"the shift that no reason admits is {format_signed(shift.value)}, at most {format_share(gate.max_silent)} "
-        f"allowed ({format_interval(shift)})"
-    )
-
-
 def _doubted(measured: ContrastMeasurement, gate: GateTable) -> DecisionPart | None:
     """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
     doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
@@ -165,7 +142,8 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
     excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
     if measured.n and not excess:
         return None
-    text = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({_kinds(measured)}), "
+    kinds = MESSAGES.invalid_kinds(measured)
+    text = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({kinds}), "
     what = excess or "so that nothing can be measured"
     ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
     if measured.unread:
@@ -176,23 +154,9 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
     return GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: ERROR{mend}{ties}", part="invalid")
 
 
-def _kinds(measured: ContrastMeasurement) -> str:
-    return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
-
-
 def stuck_reason(choice: Choice | None, wording: Vocabulary = OF_PAIRS) -> str | None:
     """Return why a judge that said the same throughout has shown nothing by not moving; None where it did not."""
     return None if choice is None else wording.stuck[choice].format(often=OFTEN)
-
-
-def invalid_note(measured: ContrastMeasurement) -> str:
-    """Return how many pairs had an invalid verdict, empty where none had."""
-    if not measured.invalid_pairs:
-        return ""
-    note = f"{measured.invalid_pairs} of {measured.pairs} {measured.wording.many} invalid ({_kinds(measured)})"
-    if measured.invalid_p < 0.05:
-        note += f", more often with one label order than with the other (p = {measured.invalid_p:.3f})"
-    return note
 
 
 def _worst_case(measured: ContrastMeasurement, gate: GateTable) -> str | None:
@@ -212,11 +176,7 @@ def describe_doubt(
     """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
     if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
         return None
-    return (
-        f"would pass tolerance {format_share(gate.vsr_tolerance)}, but with the {invalid} invalid {wording.many} at "
-        f"worst [{format_share(low.low, 3)}, {format_share(high.high, 3)}]: INCONCLUSIVE; get valid {wording.said} for "
-        "them"
-    )
+    return MESSAGES.worst_case(low, high, invalid, gate.vsr_tolerance, wording)
 
 
 def _decide_car(measured: ContrastMeasurement, gate: GateTable) -> Decided:

@@ -7,10 +7,11 @@ from judgefixtures.metrics.contrast_metrics import ContrastMeasurement
 from judgefixtures.models.check_rows import ContrastRow, SelectionRate
 from judgefixtures.models.contrasts import Contrast
 from judgefixtures.models.findings import DecisionPart, cluster_count, part_rows
-from judgefixtures.statistics.estimate import Status, format_signed
+from judgefixtures.statistics.estimate import Status
 
 from . import plain_language as plain
 from .base import GateDecision
+from .messages import MESSAGES
 
 
 def contrast_row(
@@ -61,27 +62,17 @@ def arm_columns(contrast: Contrast) -> dict[str, Any]:
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: ContrastMeasurement, decision: GateDecision) -> str:
     """Return what came of a contrast, in a sentence without terms."""
-    who = f"{judge} on {dataset}"
+    who, decided = f"{judge} on {dataset}", decision.decided_by
     scores = next((part.text for part in decision.parts if part.name == "score"), "")
-    if contrast.is_alone and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
+    if decision.vsr_status is not Status.NOT_APPLICABLE:
+        scores = ""
+    if contrast.is_alone and scores:  # nothing passes
         return f"{who}, {plain.describe_change(contrast)} ({measured.n} responses): {scores}"
-    decided = decision.decided_by
-    if decision.vsr_status is Status.NOT_APPLICABLE and scores and measured.vsr is not None:
-        decided = tuple(part for part in decided if part.name != "score")  # it is said first in any case
-        net = f"net shift {format_signed(measured.vsr.value)}; shown, not gated"
-        made = f"of the {measured.n} verdicts of {who} that follow from the scores it changed {measured.flips} ({net})"
-        text = f"{plain.describe_change(contrast)}: {scores}; {made}"
-    else:
-        text = plain.describe_shift(
-            contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording
-        )
-    if decision.unread is not None and decision.unread.hides:
-        text += plain.describe_unreadable_reasons(decision.unread)
-    elif measured.unreasoned:
-        text += plain.describe_missing_reasons(measured.followed)
-    elif contrast.x.cue_1 is not None and measured.car is not None:
-        label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
-        failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
-        required = next((part.allowed[0] for part in failed if part.allowed), None)
-        text += plain.describe_admission(measured.followed, measured.acknowledged, label, required)
+    if measured.vsr is None:
+        scores = ""
+    if scores:  # it is said first in any case
+        decided = tuple(part for part in decided if part.name != "score")
+    failed = (part for part in decision.parts if part.name == "car" and part.status is Status.FAIL)
+    required = next((part.allowed[0] for part in failed if part.allowed), None)
+    text = MESSAGES.contrast(who, contrast, measured, decision, scores, required)
     return plain.with_deciding_part(text, decided, whole=len(decided) < len(decision.decided_by))

@@ -22,11 +22,13 @@ from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
 from judgefixtures.models.text_features import feature_leanings, least_predictable_pairs
 from judgefixtures.models.verdicts import InvalidKind
+from judgefixtures.models.vocabulary import PLACES
 from judgefixtures.parsing.config_hints import IN_WORDS
 from judgefixtures.statistics.estimate import Status, pluralize
 from judgefixtures.statistics.proportions import proportion
 
 from .base import SampleRequirement
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_rows
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
@@ -165,11 +167,7 @@ def evaluate_control(
                 row,
                 status=Status.INCONCLUSIVE,
                 cause=f"its choices follow {best.count} as well as the better response",
-                message=(
-                    f"{text}, but its choices follow {best.count} as well as the better response ({best}): nothing "
-                    f"shows that it reads. That count tells the better response on {count} of these pairs: set dataset "
-                    f"in {TABLE} to pairs on which it does not"
-                ),
+                message=MESSAGES.follows_a_count(text, best, count, TABLE),
             )
         return replace(row, status=Status.PASS, message=f"{text}, {least} would do: it reads")
     answers = (*own, *other) if describe_orders(own) else tuple(own)  # without orders the others are the same scores
@@ -242,16 +240,9 @@ def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Ju
     best = best_feature_explanation(both)
     if best.pairs >= TELLING * len(both):
         return f"its choices follow {best.count}, right or wrong: {best}"
-    same, right, orders = len(consistent), sum(map(is_right, consistent)), describe_orders(valid)
-    if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
-        return (
-            f"it is right more often than wrong (wrong{orders} on {same - right} pairs), and not often "
-            f"enough for threshold = {threshold:g}"
-        )
-    if not orders:
-        wrong = f"the worse response has more on {same - right} of {len(both)} pairs"
-        return f"its scores are like the toss of a coin ({wrong})"
-    return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
+    same, right = len(consistent), sum(map(is_right, consistent))
+    more_often = same and proportion(right, same, CONFIDENCE, "exact").low > 0.5
+    return MESSAGES.too_seldom_right(same, right, len(both), describe_orders(valid), threshold, more_often)
 
 
 def describe_orders(answers: Sequence[Judgment]) -> str:
@@ -278,29 +269,14 @@ def describe_with_invalid(text: str, valid: int, answers: Sequence[Judgment]) ->
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
     """Return what nearly all valid answers have in common; empty for nothing."""
-    ties, orders = sum(judgment.verdict.tie for judgment in valid), describe_orders(valid)
-    if ties >= TELLING * len(valid):
-        did = f"called the pair a tie in {ties} of {len(valid)} answers" if orders else _gave_equal(valid, ties)
-        return f"it {did}, and one response is clearly better in each of them"
-    for number, place in ((1, "first"), (2, "second")) if orders else ():
-        sided = sum(judgment.verdict.selected_response == number for judgment in valid)
-        if sided >= TELLING * len(valid):
-            return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"
-    wrong = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
-    if wrong >= TELLING * len(valid):
-        did, what = f"chose the wrong response in {wrong} of {len(valid)} answers", "verdicts"
-        if not orders:
-            did, what = f"gave the worse response more on {wrong} of {len(valid)} pairs", "scores"
-        return f"it {did}: are its {what} read the right way round?"
-    return ""
-
-
-def _gave_equal(valid: Sequence[Judgment], ties: int) -> str:
-    """Return what a judge did that scores nearly all pairs alike."""
+    verdicts, orders = [judgment.verdict for judgment in valid], describe_orders(valid)
+    counts = {"tie": sum(verdict.tie for verdict in verdicts)}
+    if orders:
+        counts |= {name: sum(each.selected_response == number for each in verdicts) for number, name in PLACES.items()}
+    counts["wrong"] = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
+    habit = next((name for name, count in counts.items() if count >= TELLING * len(valid)), "")
     scores = {score for judgment in valid for score in judgment.reply.scores or ()}
-    if len(scores) == 1:
-        return f"gave every response the same score, {scores.pop():g}, on {ties} of {len(valid)} pairs"
-    return f"gave both responses the same score on {ties} of {len(valid)} pairs"
+    return MESSAGES.habit(habit, counts[habit], len(valid), orders, scores) if habit else ""
 
 
 def describe_invalid(answers: Sequence[Judgment]) -> str:
@@ -356,10 +332,7 @@ def control_from_log(
 
 def control_refusal(failed: ControlRow) -> str:
     """Return why nothing is measured of a judge."""
-    return (  # a message may end in a command, which is copied as it stands: nothing comes after it
-        f"nothing about {failed.judge} can be a PASS until it passes its control ({TABLE}), "
-        f"which is {failed.status} on {failed.dataset}: {failed.message}"
-    )
+    return MESSAGES.control_refusal(failed, TABLE)
 
 
 def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
@@ -368,15 +341,9 @@ def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
     One that does not read is a FAIL, and an INCONCLUSIVE one that nothing shows to read: the summary says once what was
     asked. What could not be asked stays an ERROR.
     """
-    nothing = f"nothing about {failed.judge} can be a PASS"
     if failed.status == Status.ERROR:
-        text = f"{nothing}: its control could not be measured on {failed.dataset}, see the summary"
-        return replace(finding, diagnosis=(f"{text}. Record: {failed.command}" if failed.command else text,))
-    does = f"{failed.judge} does not read what it judges"
-    if failed.status == Status.INCONCLUSIVE or failed.unreadable:
-        does = f"nothing shows that {failed.judge} reads what it judges"
-    plain = f"{does}: {failed.cause or failed.message}; {nothing}"
-    part = DecisionPart(CONTROL, Status(failed.status), control_refusal(failed), plain)
+        return replace(finding, diagnosis=(MESSAGES.control_not_measured(failed),))
+    part = DecisionPart(CONTROL, Status(failed.status), control_refusal(failed), MESSAGES.not_reading(failed))
     lost = finding.decided_alone(part, vsr_status=Status.NOT_APPLICABLE)
     examples = [f"  {failed.example}"] if failed.example else []
     return replace(lost, diagnosis=(f"{lost.title}, by the control on {failed.dataset}: see the summary", *examples))

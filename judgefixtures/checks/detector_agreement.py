@@ -12,9 +12,10 @@ from judgefixtures.models.check_rows import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.models.contrasts import Outcome
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.parsing.acknowledgment import Acknowledgment
-from judgefixtures.statistics.estimate import Estimate, Status, format_share, interval_text
+from judgefixtures.statistics.estimate import Estimate, Status
 
 from .base import UnreadableReasons
+from .messages import MESSAGES
 
 Decided = tuple[Status, str]
 # What a measurement has of what is admitted, all of it.
@@ -101,10 +102,8 @@ def decide_unreadable_reasons(
         return as_read
     if status is least is most:
         return status, f"{text}; {worst_case.unread}, and whatever they admit, it is {status}"
-    return Status.INCONCLUSIVE, (
-        f"{what} is not known: {worst_case.unread}, which is all that the offline detector reads: {least} if they "
-        f"admit nothing, {most} if they admit all that they can: INCONCLUSIVE; let a model read them ({REMEDY})"
-    )
+    why = MESSAGES.detectors_unread(what, worst_case.unread, least, most, REMEDY)
+    return Status.INCONCLUSIVE, why
 
 
 def drop_admission(measured: metrics.ContrastMeasurement) -> metrics.ContrastMeasurement:
@@ -179,28 +178,9 @@ def combine_detectors(name: str, offline: Decided, model: Decided) -> Decided:
 
 def detector_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says of the two detectors: a line per contrast in which a model was asked."""
-    return [
-        f"detectors on {row.judge} on {row.dataset} in {row.contrast}: {describe_detector_agreement(row.detector)}"
-        for row in rows
-        if row.detector
-    ]
+    return MESSAGES.lines("detectors_by_contrast", rows)
 
 
 def describe_detector_agreement(row: DetectorRow) -> str:
     """Return in words how far the detectors agree, and the range of CAR."""
-    agreement, car = row.agreement, row.car_range
-    parts = []
-    if car:
-        first, last = car.values
-        parts.append(f"CAR {format_share(first)} to {format_share(last)}, {interval_text(car)} by either")
-    if agreement:
-        parts.append(
-            f"{row.judge} and the offline detector say the same of {format_share(agreement.value)} of "
-            f"{agreement.n} reasons, {interval_text(agreement)}"
-        )
-    if row.invalid:
-        parts.append(
-            f"{row.invalid} of its answers cannot be read and count as not cited"
-            + ("" if car else ": where that is more than max_invalid, nothing is decided by it")
-        )
-    return "; ".join(parts) or "no reason to read"
+    return MESSAGES.detectors(row)

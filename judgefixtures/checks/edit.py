@@ -15,8 +15,9 @@ from judgefixtures.statistics.proportions import paired_difference
 
 from .base import Answers, CheckInput, GateDecision
 from .contrast import ContrastCheck, evaluate_shift
-from .contrast_gate import invalid_decision, invalid_note, stuck_reason
+from .contrast_gate import invalid_decision, stuck_reason
 from .log_odds_and_scores import measure_log_odds_and_scores
+from .messages import MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,7 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
         status, part = Status.INCONCLUSIVE, "invalid"
-        reason = (
-            f"{net} would pass tolerance {format_share(tolerance)}, but "
-            f"with the {measured.invalid_pairs} invalid {words.many} at worst up to "
-            f"{format_share(worst_case.high, 3)}: INCONCLUSIVE; get valid {words.said} for them"
-        )
+        reason = MESSAGES.edit_at_worst(net, tolerance, measured, worst_case.high)
     elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, words)):
         status, part = Status.INCONCLUSIVE, "stuck"
         reason = f"{net} would pass tolerance {format_share(tolerance)}, but {doubt}"
@@ -96,7 +93,7 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
         result.p_pass,
         result.p_fail,
         tolerance,
-        tuple(filter(None, [reason, gross, invalid_note(measured)])),
+        tuple(filter(None, [reason, gross, MESSAGES.invalid(measured)])),
         result.needed_pairs,
         (DecisionPart(part, status, reason, estimate=gained, allowed=(None, tolerance)),),
     )

@@ -24,6 +24,7 @@ from .base import Answers, CheckInput, ContrastCheckBase, GateDecision, SampleRe
 from .contrast import contrast_requirement
 from .contrast_gate import describe_doubt, stuck_reason
 from .look_levels import gate_at_last_look
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_section_rows
 
 
@@ -94,7 +95,7 @@ def measure_four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 
     """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
 
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
-    docs/statistics.md, "Position, noise, ranking".
+    docs/explanation/measures.md.
     """
     selected = [(four[0], [outcome_share(each, "chose-first") for each in four]) for four in zip(*cells, strict=True)]
     valid = [(first, four) for first, four in selected if None not in four]
@@ -169,14 +170,8 @@ def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
 
 def _largest(rows: Sequence[FourCellRow]) -> str:
     """Return what came of contrasts that pass, by the largest of them."""
-    effects = [(row, row.cue_effect) for row in rows if row.cue_effect]
-    row, estimate = max(effects, key=lambda each: abs(each[1].value))
-    of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
-    return (
-        f"PASS: {row.judge}: with the responses in both orders labels shift its verdicts no more either: "
-        f"{row.contrast} on {row.dataset} {format_estimate(estimate)}, at most "
-        f"{format_share(row.tolerance)} allowed{of}"
-    )
+    row = max(rows, key=lambda row: abs(row.cue_effect.value) if row.cue_effect else 0.0)
+    return MESSAGES.four_cells_passed(row, rows)
 
 
 def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
@@ -185,11 +180,7 @@ def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
     judges = dict.fromkeys(row.judge for row in passed)
     lines = [_largest([row for row in passed if row.judge == judge]) for judge in judges]
     shown = [row for row in rows if row not in passed and (view.verbose or not decided_by_control(row.decided_by))]
-    for row, *others in _alike(shown, view):
-        by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
-        more = f" ({len(others)} more are {row.status}: -v tells each)" if others else ""
-        lines += ["", f"{row.judge} {row.dataset} {row.contrast}: {by}{row.message}{more}"]
-    return lines
+    return [*lines, *MESSAGES.lines("four_cells", _alike(shown, view))]
 
 
 def _alike(rows: Sequence[FourCellRow], view: DisplayOptions) -> list[list[FourCellRow]]:

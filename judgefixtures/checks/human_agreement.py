@@ -29,12 +29,13 @@ from judgefixtures.models.vocabulary import OF_EXAMPLES, is_of_pair_responses
 from judgefixtures.statistics import agreement
 from judgefixtures.statistics.annotators import people_prospect
 from judgefixtures.statistics.clusters import FEWEST_CLUSTERS, ScoredUnits
-from judgefixtures.statistics.estimate import Status, format_share, interval_text, pluralize, worst_status
+from judgefixtures.statistics.estimate import Status, format_share, worst_status
 from judgefixtures.statistics.power import smallest_passing_n
 
 from .answers_by import group_rows
 from .base import Answers, Arms, CheckInput, SampleRequirement, SingleJudgeCheck
-from .formatting import EXAMPLES, SHOWN_REASON, format_interval, interval_cell, shorten
+from .formatting import format_interval, interval_cell
+from .messages import MESSAGES
 from .plain_language import NAMED
 from .sections import DisplayOptions, Section, read_results
 
@@ -147,7 +148,7 @@ class AgreementCheck(SingleJudgeCheck):
             rows={AgreementRow.place: (decided, *rows[1:])},
             alpha=gate.alpha,
             estimate=parts[0].estimate if parts else decided.kappa,
-            plain=_plain(decided, parts),
+            plain=MESSAGES.labels_met(decided, parts),
             decided_by=deciding_parts(parts, status),
         )
 
@@ -226,7 +227,7 @@ def decide_agreement(
     Without a limit nothing is decided, except that demonstrably too many invalid grades are an ERROR. These are counted
     over all that was `asked`: ties between people have no label, and as many of their grades may be invalid.
     """
-    text = _agreement_text(row)
+    text = MESSAGES.agreement(row)
     row = replace(row, limits=_as_keys(limits))
     unread = [each for each in asked if each.selected is None]
     invalid = cluster_scores(asked)((each, each.selected is None) for each in asked)
@@ -246,15 +247,9 @@ def decide_agreement(
     status = worst_status(*(part.status for part in parts))
     needed = _needed(measured, limits, gate.alpha) if status is Status.INCONCLUSIVE else None
     row = replace(row, status=status, needed_labels=needed)
-    texts = [text, *(part.reason for part in parts), *_settling(row, parts)]
+    settles = MESSAGES.settling(row, parts)
+    texts = [text, *(part.reason for part in parts), *([settles] if settles else [])]
     return replace(row, message="; ".join(texts)), parts
-
-
-def _settling(row: AgreementRow, parts: Sequence[DecisionPart]) -> list[str]:
-    """Return with how many labels all limits would be passed; nothing where there is one, which says it itself."""
-    if row.needed_labels is None or len(parts) < 2:
-        return []
-    return [f"about {row.needed_labels} labels would settle all of it for a judge with these rates (80% power)"]
 
 
 def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> DecisionPart:
@@ -294,72 +289,14 @@ def _needed(measured: LabelAgreement, limits: agreement.AgreementLimits, alpha: 
 # --- words ------------------------------------------------------------------------------------------------------
 
 
-def _agreement_text(row: AgreementRow) -> str:
-    """Return what people pass and the judge passes, what they fail and it fails, and how far they agree."""
-    if not row.n:
-        return describe_against_people(row)
-    related = f" in {pluralize(row.clusters, 'cluster')}" if row.clusters else ""
-    text = (
-        f"agrees with {row.tp + row.tn} of {pluralize(row.n, 'label')}{related}: passes {row.tp} of {row.positives} "
-        f"that people pass, fails {row.tn} of {row.negatives} that they fail"
-    )
-    if row.kappa is not None:
-        text += f", kappa {format_share(row.kappa.value, 3)}, {interval_text(row.kappa)}"
-    return "; ".join(filter(None, [text, describe_against_people(row)]))
-
-
-def describe_against_people(row: AgreementRow) -> str:
-    """Return how the judge's agreement compares with that of people among each other; empty where that is not known."""
-    people, compared = row.people, row.as_people
-    told = [f"it {compared.text}"] if compared else []
-    if people.kappa is not None and row.kappa is not None:
-        alpha = "" if people.alpha is None else f", alpha {format_share(people.alpha)}"
-        told.append(f"the {people.raters} people's own kappa is {format_share(people.kappa)}{alpha}")
-    if compared and compared.ties:
-        told.append(f"kappa leaves out {pluralize(compared.ties, 'tie')} between people")
-    return "; ".join(told)
-
-
-def _plain(row: AgreementRow, parts: Sequence[DecisionPart]) -> str:
-    """Return in a sentence how a judge's grades meet people's labels, and what is asked."""
-    if not row.n:
-        return f"no example of {row.dataset} is labelled: nothing shows whether {row.judge} grades as people do"
-    text = (
-        f"{row.judge} passes {row.tp} of {pluralize(row.positives, 'answer')} of {row.dataset} that people pass, and "
-        f"fails {row.tn} of {row.negatives} that they fail"
-    )
-    parts_text = [part.text for part in parts if part.status == row.status]
-    settles = f"about {row.needed_labels} labels would settle it (80% power)" if row.needed_labels else ""
-    return "; ".join(filter(None, [text, *parts_text, describe_against_people(row), settles]))
-
-
 def _diagnosis(
     row: AgreementRow, measured: LabelAgreement, parts: Sequence[DecisionPart], unlabelled: int
 ) -> tuple[str, ...]:
     """Return what a failing item says: what was found, what decides, three examples, and what to do."""
-    lines = [f"{row.judge} on {row.dataset}: agreement is {row.status}"]
-    texts = (_agreement_text(row), *(part.reason for part in parts), *_settling(row, parts))
-    lines += [f"  {line}" for line in texts if line]
     differing = {label: [each for each in measured.labelled(label) if not agrees_with_label(each)] for label in LABELS}
-    wrong = {label: [each for each in every if each.selected] for label, every in differing.items()}
-    first, second = sorted(LABELS, key=lambda label: len(wrong[label]), reverse=True)
-    for each in (*wrong[first], *wrong[second], *measured.unread)[:EXAMPLES]:
-        did = {1: "passed it", 2: "failed it"}.get(each.selected or 0, f"is invalid ({each.verdict.invalid})")
-        lines += ["", f"  example {shorten(each.pair.id, 60)}: people say {human_label(each.pair)}, the judge {did}"]
-        lines.append(f"    {shorten(each.verdict.reason or each.reply.detail, SHOWN_REASON) or '(no reason)'}")
-    if count := len(wrong[first]):
-        does = {"fail": "it passes what people fail", "pass": "it fails what people pass"}[first]
-        other = f", {len(wrong[second])} the other way round" if wrong[second] else ""
-        lines += ["", f"  Of {pluralize(count + len(wrong[second]), 'disagreement')} {count} are that {does}{other}."]
-        lines.append("  Read them: a label may be wrong, or the prompt does not say what these people go by.")
-    if row.invalid:
-        lines.append(f"  {pluralize(row.invalid, 'grade')} could not be read, which counts as wrong.")
-    if row.status == Status.INCONCLUSIVE and unlabelled:
-        unlabelled_text = f"{pluralize(unlabelled, 'example')} {'has' if unlabelled == 1 else 'have'} none"
-        lines.append(f"  For more labels ({unlabelled_text}): judgefixtures label {row.dataset} --by NAME")
-    elif row.status == Status.INCONCLUSIVE:
-        lines += [f"  Every example that was asked about has a label: more labels take more examples of {row.dataset}."]
-    return tuple(lines)
+    wrong = [(label, [each for each in every if each.selected]) for label, every in differing.items()]
+    wrong.sort(key=lambda of_label: len(of_label[1]), reverse=True)
+    return tuple(MESSAGES.lines("disagreements", row, parts, wrong, list(measured.unread), unlabelled))
 
 
 # --- the report's section ---------------------------------------------------------------------------------------
@@ -378,7 +315,7 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
         if row.check == AgreementCheck.kind and row.text and not decided_by_control(row.decided_by)
     ]
     rows = _shown_rows(report)
-    return [*lines, *_calibrated(rows), *([LEGEND] if rows else [])]
+    return [*lines, *MESSAGES.lines("calibration", rows), *([LEGEND] if rows else [])]
 
 
 def _shown_rows(report: Row) -> list[AgreementRow]:
@@ -402,17 +339,6 @@ def _cells(row: AgreementRow) -> tuple[str, ...]:
         interval_cell(row.kappa),
         own,
     )
-
-
-def _calibrated(rows: Iterable[AgreementRow]) -> list[str]:
-    """Say how far the probabilities of a pass are what they say, where a judge tells them."""
-    return [
-        f"calibration of {row.judge} on {row.dataset}: Brier score {format_share(brier.value, 3)}, "
-        f"{interval_cell(brier)}; expected calibration error {format_share(error.value, 3)}, {interval_cell(error)}; n "
-        f"= {brier.n}"
-        for row in rows
-        if row.category == "all" and (brier := row.brier_score) and (error := row.calibration_error)
-    ]
 
 
 AGREEMENT = Section("agreement", AgreementRow, _sorted, _tell, title=TITLE, listed=True, cells=_table)

@@ -25,14 +25,15 @@ from judgefixtures.statistics.estimate import (
     interval_text,
     worst_status,
 )
-from judgefixtures.statistics.log_odds import LARGEST, describe_odds, gate_log_odds, odds_ratio
+from judgefixtures.statistics.log_odds import LARGEST, gate_log_odds, odds_ratio
 from judgefixtures.statistics.power import smallest_passing_n
 from judgefixtures.statistics.score_shift import FARTHEST, gate_scores
 
 from .base import Answers, CheckInput, GateDecision, SampleRequirement
 from .formatting import format_interval
+from .messages import MESSAGES
 
-# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
+# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (benchmarks/results.md).
 FEWEST = 30
 
 # What the odds ratios of a judge that reasons first are called: not those of its verdicts.
@@ -163,11 +164,13 @@ def decide_log_odds(
     """
     tolerance, words = gate.log_odds_tolerance if gated else None, wording_of(contrast.outcome)
     if measured.reasons_first:
-        return DecisionPart("log_odds", Status.NOT_APPLICABLE, _given_reasons(measured, contrast, tolerance))
+        why = MESSAGES.given_reasons(measured, contrast, words, tolerance)
+        return DecisionPart("log_odds", Status.NOT_APPLICABLE, why)
     if measured.log_odds_shift is None:
         return _nothing_told(measured, tolerance, words, has_logprobs=has_logprobs)
-    shift_text = describe_log_odds_shift(measured.log_odds_shift, contrast)
-    of = f"{shift_text}{_source(measured, words)}"
+    bounded = sum(each.is_bound for each in measured.shifts)
+    shift_text = MESSAGES.log_odds_shift(measured.log_odds_shift, contrast, words)
+    of = f"{shift_text}{MESSAGES.log_odds_source(measured, words, bounded, LARGEST)}"
     if tolerance is None:
         return DecisionPart("log_odds", Status.NOT_APPLICABLE, of)
     decided = gate_log_odds(measured.shifts, tolerance, gate.alpha, measured.clusters, words.many)
@@ -178,23 +181,9 @@ def decide_log_odds(
     return DecisionPart("log_odds", status, f"{of}; {message}", plain, measured.log_odds_shift, within)
 
 
-def _given_reasons(measured: Certainty, contrast: Contrast, tolerance: float | None) -> str:
-    """Return why the log-odds of a judge that reasons first decide nothing, and what they are given its reasoning."""
-    limit = "" if tolerance is None else f"log_odds_tolerance {tolerance:g} is not applied: "
-    words = wording_of(contrast.outcome)
-    why = (
-        f"{limit}on {measured.explained} of {measured.pairs} {words.many} the judge reasons before it states its "
-        f"{words.says}, whose "
-        "probability is then that given the reasoning, and not how sure the judge was"
-    )
-    if measured.given_reasons is None:
-        return why
-    return f"{why}; given the reasoning, {describe_log_odds_shift(measured.given_reasons, contrast)}"
-
-
 def _nothing_told(measured: Certainty, limit: float | None, words: Vocabulary, *, has_logprobs: bool) -> DecisionPart:
     """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
-    lacking = _lacking(measured, words) if measured.beyond else ""
+    lacking = MESSAGES.without_log_odds(measured, words, LARGEST) if measured.beyond else ""
     if limit is None:
         return DecisionPart("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
     if has_logprobs:
@@ -209,43 +198,11 @@ def _doubt(measured: Certainty, gate: GateTable, words: Vocabulary) -> str:
     if measured.repeats:
         return "repeats understate a shift of log-odds, and only logprobs can show it absent"
     if measured.lacking > gate.max_invalid * measured.pairs:
-        return _lacking(measured, words)
+        return MESSAGES.without_log_odds(measured, words, LARGEST)
     if measured.units < FEWEST:
         units = words.clusters(2) if measured.clusters else words.many
         return f"{measured.units} {units} may miss the few that move, and at least {FEWEST} are needed"
     return ""
-
-
-def _lacking(measured: Certainty, words: Vocabulary) -> str:
-    """Return on how many pairs no shift of log-odds is known, and why."""
-    of = f"of {measured.pairs} {words.many}"
-    reasons = {
-        f"{of} came without probabilities in both arms": measured.lacking - measured.beyond - measured.explained,
-        f"{of} are beyond +-{LARGEST:.1f} logits in both arms, where no shift is told": measured.beyond,
-        f"{of} came after reasoning of the judge": measured.explained,
-    }
-    return " and ".join(f"{count} {why}" for why, count in reasons.items() if count)
-
-
-def _source(measured: Certainty, words: Vocabulary) -> str:
-    of = f"shares of {measured.repeats} repeats" if measured.repeats else f"the probabilities behind its {words.said}"
-    n = measured.pairs - measured.lacking
-    bounded = sum(each.is_bound for each in measured.shifts)
-    text = f", by {of} on {n} {words.many}"
-    text += f", {bounded} of them bounds" if bounded else ""
-    return f"{text} ({_lacking(measured, words)})" if measured.beyond or measured.explained else text
-
-
-def describe_log_odds_shift(shift: Estimate, contrast: Contrast) -> str:
-    """Return a log-odds shift as a sentence about what was varied."""
-    (x, y), of = contrast.labels, wording_of(contrast.outcome).outcome
-    if contrast.x.edit:
-        return describe_odds(shift, "edited", "plain", "", of)
-    if x:
-        return describe_odds(shift, x, y, outcome=of)
-    if contrast.family == "position":
-        return describe_odds(shift, "first", "second", "standing ", of)
-    return describe_odds(shift, "once", "again", "asked ", of)
 
 
 def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
@@ -254,11 +211,7 @@ def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
     for row in rows:
         if row.not_applied:
             rows_by_subject.setdefault((row.judge, row.dataset), []).append(row)
-    return [
-        f"not applied to {judge} on {dataset} in {of[0].contrast}"
-        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0].not_applied}"
-        for (judge, dataset), of in rows_by_subject.items()
-    ]
+    return MESSAGES.lines("not_applied", rows_by_subject)
 
 
 def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:

@@ -11,11 +11,12 @@ from operator import attrgetter
 from judgefixtures.models.check_rows import NotCountedRow
 from judgefixtures.models.findings import Finding, Row, rows_of
 from judgefixtures.models.swap_rows import SwapRow
-from judgefixtures.statistics.estimate import Status, format_estimate, format_signed, pluralize
+from judgefixtures.statistics.estimate import Status, format_estimate, format_signed
 from judgefixtures.swap.sentences import LABELS, SHIFTS
 
 from .base import Check
 from .formatting import interval_cell
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_rows
 
 
@@ -67,15 +68,8 @@ def _tell(report: Row, view: DisplayOptions) -> list[str]:
 
 def _title(rows: Sequence[NotCountedRow]) -> str:
     """Say why what is recorded of somebody does not count, ending in the command that records the control."""
-    many, who = pluralize(len(rows), "result"), rows[0].who
-    them = "them" if rows[0].baseline else "it"
-    text = f"what is recorded of {them} is shown, and counts for nothing ({many})"
     command = next((row.command for row in rows if row.command), "")
-    if rows[0].baseline:
-        return f"{who}: not both have passed their control: {text}" + (f". Record: {command}" if command else "")
-    if command:
-        return f"of {who} the control is not recorded: {text} until it is. Record: {command}"
-    return f"{who} has not passed its control: {text}"
+    return MESSAGES.not_counted(rows[0].who, bool(rows[0].baseline), len(rows), command)
 
 
 def _cells(report: Row) -> list[tuple[str, ...]]:

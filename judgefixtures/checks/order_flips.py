@@ -16,7 +16,7 @@ from judgefixtures.statistics.proportion_gate import gate_share, smallest_n_of_s
 from judgefixtures.statistics.proportions import proportion
 
 from .base import GateDecision, SampleRequirement
-from .formatting import format_interval
+from .messages import MESSAGES
 
 FAMILY = "position"
 KEY = "max_position_flips"
@@ -57,10 +57,7 @@ def decide_flips(measured: ContrastMeasurement, gate: GateTable, config: Config)
         return DecisionPart("position_flips", Status.NOT_APPLICABLE, reason, estimate=share)
     result = gate_share(flips, n, limit, gate.alpha, measured.related.flips)
     reason = f"{text}: {consistent}; flips {result.message.replace(', limit', f', {KEY}', 1)}"
-    plain = (
-        f"{text} ({format_share(share.value)}, less than {format_share(limit)} "
-        f"allowed; {format_interval(share)}): {consistent}"
-    )
+    plain = MESSAGES.flips(text, share, limit, consistent)
     status = result.status
     if status is Status.PASS and (doubt := _worst_case(measured, limit, gate)):
         reason, plain = f"{reason.removesuffix(f': {status}')}: {doubt}", f"{plain}, {doubt}"
@@ -76,10 +73,7 @@ def _worst_case(measured: ContrastMeasurement, limit: float, gate: GateTable) ->
     at_worst = gate_share(measured.flips + invalid, measured.pairs, limit, gate.alpha, measured.related.most_flips)
     if at_worst.status is Status.PASS:
         return ""
-    return (
-        f"it would pass, but with the {invalid} invalid pairs at worst up to "
-        f"{format_share(at_worst.estimate.high, 3)}: INCONCLUSIVE; get valid choices for them"
-    )
+    return MESSAGES.flips_at_worst(invalid, at_worst.estimate.high)
 
 
 def combine_with_flips(part: DecisionPart, decision: GateDecision) -> GateDecision:
@@ -102,10 +96,4 @@ def flip_columns(part: DecisionPart) -> dict[str, object]:
 
 def flips_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return how consistent choices are in both orders, and beside it how often asking again changes them."""
-    return [
-        f"both orders of {row.judge} on {row.dataset}: {flips.reason}"
-        + (f"; asked again in one order, {format_estimate(again, format_share)} change" if again else "")
-        for row in rows
-        if (flips := row.position_flips) and flips.reason
-        for again in [row.floor.repeat_flip_rate if row.floor else None]
-    ]
+    return MESSAGES.lines("both_orders", rows)

@@ -17,7 +17,7 @@ from judgefixtures.statistics.proportions import proportion
 
 from .accuracy import min_pairs_for_accuracy
 from .base import Answers, CheckInput, GateDecision, SampleRequirement, SingleJudgeCheck
-from .formatting import EXAMPLES, SHOWN_REASON, shorten
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_section_rows
 
 
@@ -99,29 +99,13 @@ def diagnose_plans(
     judge: str, dataset: str, pairs: Sequence[Pair], plans: Sequence[Plan], decision: GateDecision
 ) -> tuple[str, ...]:
     """Return what failing plans say: how many, why, three of them, and what to do."""
-    lines = [f"{judge} on {dataset}: plan is {decision.status}", f"  {decision.message}"]
     faulty = [(pair, plan) for pair, plan in zip(pairs, plans, strict=True) if plan.fault is not None]
     faulty.sort(key=lambda each: (each[1].fault not in LEAKS, each[0].id))
-    for pair, plan in faulty[:EXAMPLES]:
-        detail = shorten(plan.detail, SHOWN_REASON)
-        lines += ["", f"  pair {shorten(pair.id, 60)} ({plan.kind}): {plan.fault}: {detail}"]
-        lines.append(f"    {shorten(plan.rejected, SHOWN_REASON) or '(no text)'}")
-    if faulty:
-        lines += [
-            "",
-            "  In their place the hand-made plan of the kind of task was carried out; plans.jsonl of "
-            "--judge-report has every plan.",
-        ]
-    if any(plan.fault == "failed" for _, plan in faulty):
-        lines.append("  A plan that is cut off needs more plan_max_output_tokens.")
-    return tuple(lines)
+    return tuple(MESSAGES.lines("plans", judge, dataset, decision, faulty))
 
 
 def _tell_plans(report: Row, _view: DisplayOptions) -> list[str]:
-    lines: list[str] = []
-    for row in PLANS.read_records(report):
-        lines += ["", f"plans of {row.judge} on {row.dataset}: {row.status}: {row.message}"]
-    return lines
+    return MESSAGES.lines("plans_decided", PLANS.read_records(report))
 
 
 PLANS = Section("plans", PlansRow, sorted_section_rows(PlansRow, "judge", "dataset"), _tell_plans, title="plans")

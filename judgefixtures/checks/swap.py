@@ -50,8 +50,8 @@ from .accuracy import NO_GOLD, correct_pairs, count_with_gold
 from .base import Answers, Arms, Check, CheckId, CheckInput, MinimumPairs, SampleRequirement
 from .contrast_row import arm_columns
 from .edit import attacked_examples
-from .formatting import EXAMPLES, SHOWN_REASON, shorten
 from .human_agreement import label_counts, labelled_examples, min_labels_of_class
+from .messages import MESSAGES
 from .swap_descriptive import DescriptiveQuantity, agreement, compare_car, compare_silent
 
 # Of a baseline: a candidate moves more than a judge that cannot, and is no worse for it.
@@ -253,16 +253,7 @@ class SwapCheck(Check):
         side = metrics.constant_side(arms, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
         if side is None:
             return ""
-        if self.graded:
-            did = f"{words.chose[side].removesuffix(' it')} nearly every response in both arms, whatever it is"
-        elif side == 0:
-            did = "called nearly every pair in both arms a tie"
-        else:
-            did = (
-                f"chose the response that stands {PLACES[side]} in nearly all of both arms although the pairs are "
-                "balanced: its place decided"
-            )
-        return f"{did}, so that {words.said} that stay as they were show nothing"
+        return MESSAGES.stuck(words, side, self.graded, PLACES.get(side))
 
     @property
     def cell_kind(self) -> CellKind | None:
@@ -338,12 +329,7 @@ def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = 
     """Raise JudgeFixturesError unless two judges are asked the same: which of two is better, or whether one passes."""
     grader, other = sorted((candidate, baseline), key=lambda judge: not judge.kind.grades)
     if grader.kind.grades and not other.kind.grades:
-        does = "compares two" if other.kind.scale is None else "scores without a mark"
-        raise JudgeFixturesError(
-            f"{grader.name} grades one response and {other.name} {does}: they are not comparable. Gate each of them "
-            "by itself, without --judge-baseline, or name a baseline that is asked as the candidate is"
-            + (f" (pass_mark in {other.table.heading} makes grades of scores)." if other.kind.scale else ".")
-        )
+        raise JudgeFixturesError(MESSAGES.not_comparable(grader, other))
     for judge in (candidate, baseline):
         if not judge.kind.chooses(pairs):
             raise JudgeFixturesError(
@@ -465,26 +451,9 @@ def _diagnose(
 ) -> tuple[str, ...]:
     judge, baseline = (each.name for each in case.judges)
     title = f"{judge} against {baseline} on {case.dataset}: {name} is {status}"
-    return (title, *(f"  {reason}" for reason in reasons), *difference_lines(differing, judge, baseline))
-
-
-def difference_lines(rows: Sequence[JudgeDifferenceRow], judge: str, baseline: str) -> list[str]:
-    """Return what a failing comparison shows of the pairs on which the judges differ."""
-    if not rows:
-        return ["  the judges never differ"]
-    words = OF_EXAMPLES if rows[0].graded else OF_PAIRS
-    lines = [f"  they differ in {len(rows)} {words.said}; differences.jsonl of --judge-report lists them:"]
-    for row in rows[:EXAMPLES]:
-        known = f"people say {row.label or 'nothing'}" if row.graded else f"gold: {row.gold or 'unknown'}"
-        lines += ["", f"  {words.one} {shorten(row.pair, 60)} in {row.condition} ({known})"]
-        for name, chose, invalid, reason in (
-            (judge, row.judge_chosen, row.judge_invalid, row.judge_reason),
-            (baseline, row.baseline_chosen, row.baseline_invalid, row.baseline_reason),
-        ):
-            choice = words.chose[chose] if row.graded and chose else chose
-            choice = choice or ("tie" if invalid is None else f"invalid ({invalid})")
-            lines.append(f"    {name}: {choice} -- {shorten(reason, SHOWN_REASON)}")
-    return lines
+    words = OF_EXAMPLES if differing and differing[0].graded else OF_PAIRS
+    reason_lines = (f"  {reason}" for reason in reasons)
+    return (title, *reason_lines, *MESSAGES.lines("differences", differing, words, judge, baseline))
 
 
 def _differences(planned: PlannedSwapPart, ours: Arms, theirs: Arms) -> list[JudgeDifferenceRow]:

@@ -15,12 +15,14 @@ from judgefixtures.models.swap_rows import (
 )
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.estimate import pluralize
-from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus, decide_looks
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import quoted
 from judgefixtures.util.texts import join_names
 
 from .control import CONTROLS
+from .decide_looks import decide_looks
+from .messages import MESSAGES
 
 Parts = Sequence[PlannedSwapPart]
 WORDS = load_table("checks")
@@ -161,10 +163,5 @@ def caveats(decision: DecisionRow, report: Row) -> str:
 def _unread(decision: DecisionRow, report: Row) -> str:
     """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
     rows = [row for row in CONTROLS.read_records(report) if row.blocks_pass]
-    said = [
-        WORDS["unread"][max((row.status for row in own), key=URGENCY.index)].format(name)
-        for name in dict.fromkeys((decision.judge, decision.baseline))
-        if (own := [row for row in rows if row.judge == name])
-    ]
-    them = "it passes" if len(said) == 1 else "they pass"
-    return f"{' and '.join(said)}, and until {them} nothing can be approved" if said else ""
+    every = {name: [row.status for row in rows if row.judge == name] for name in (decision.judge, decision.baseline)}
+    return MESSAGES.unread({name: max(own, key=URGENCY.index) for name, own in every.items() if own})

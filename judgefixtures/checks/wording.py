@@ -36,10 +36,10 @@ from judgefixtures.statistics.estimate import (
 from judgefixtures.statistics.gates import gate_excess
 from judgefixtures.statistics.power import smallest_n
 from judgefixtures.statistics.wordings import CLOSE_SHARES, chance_of_harmless
-from judgefixtures.util.texts import join_names
 
 from .base import Answers, CheckInput, SampleRequirement, SingleJudgeCheck
-from .formatting import EXAMPLES, format_interval, interval_cell, shorten
+from .formatting import EXAMPLES, interval_cell, shorten
+from .messages import MESSAGES
 from .plain_language import with_deciding_part
 from .sections import DisplayOptions, Section, read_results
 
@@ -145,7 +145,7 @@ class WordingCheck(SingleJudgeCheck):
             evidence={evidence.place: (evidence,)},
             alpha=gate.alpha,
             estimate=rows[0].excess_flips,
-            plain=with_deciding_part(_plain(rows[0], list(arms), words), decisive),
+            plain=with_deciding_part(MESSAGES.wordings(rows[0], list(arms), words), decisive),
             decided_by=decisive,
         )
 
@@ -173,7 +173,7 @@ def _row(case: CheckInput, measured: ExcessFlips) -> WordingRow:
     """Return the row of what was measured, of which nothing is decided yet."""
     clusters = None if measured.labels is None else len(set(measured.labels))
     row = WordingRow.from_sources(measured, judge=case.judge.name, dataset=case.dataset, clusters=clusters)
-    return replace(row, status=Status.NOT_APPLICABLE, message=_measured(row, vocabulary_for(case.pairs)))
+    return replace(row, status=Status.NOT_APPLICABLE, message=MESSAGES.flips_by_words(row, vocabulary_for(case.pairs)))
 
 
 def decide_wording(
@@ -253,38 +253,11 @@ def decide_each(
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def _measured(row: WordingRow, words: Vocabulary) -> str:
-    """Return how much flips with other words, and from one run to the next."""
-    if row.flip_rate is None or row.repeat_flip_rate is None or row.net_shift is None:
-        return f"no {words.one} has valid {words.said} in both wordings"
-    return (
-        f"other words flip {format_share(row.flip_rate.value)} of {words.said}, asking again "
-        f"{format_share(row.repeat_flip_rate.value)}, net shift {format_signed(row.net_shift.value)}"
-    )
-
-
-def _plain(row: WordingRow, labels: Sequence[str], words: Vocabulary) -> str:
-    """Return in a sentence what other words do to a judge's answers, and how much they may."""
-    flips, again, excess = row.flip_rate, row.repeat_flip_rate, row.excess_flips
-    clause = f"asked the same in other words ({join_names(labels)})"
-    if flips is None or again is None or excess is None:
-        return f"{clause}, {row.judge} gave no {words.said} that can be compared"
-    allowed = f"at most {format_share(row.tolerance or 0.0)} allowed"
-    flipped = f"{format_share(flips.value)} of {words.counted(row.n)} of {row.dataset}"
-    return (
-        f"{clause}, {row.judge} gives another {words.says} on {flipped}, asked again in the same words on "
-        f"{format_share(again.value)} (excess {format_signed(excess.value)}, {allowed}; {format_interval(excess)})"
-    )
-
-
 def _diagnosis(row: WordingRow, rows: Sequence[WordingRow], every: Sequence[ExcessFlips]) -> tuple[str, ...]:
     """Return what is to be known of wordings that move a judge: by how much each does, and which pairs most."""
-    lines = [f"{row.judge} on {row.dataset}: wording is {row.status}", f"  {row.message}"]
-    lines += [f"  {each.wording}: {each.message}" for each in rows]
     moved = sorted(every[0].excess.items(), key=lambda each: (-each[1], each[0]))
-    if examples := [shorten(pair, 60) for pair, excess in moved[:EXAMPLES] if excess > 0]:
-        lines.append(f"  flipped by most wordings: {join_names(examples)}")
-    return tuple(lines)
+    examples = [shorten(pair, 60) for pair, excess in moved[:EXAMPLES] if excess > 0]
+    return tuple(MESSAGES.lines("moving_wordings", row, rows, examples))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

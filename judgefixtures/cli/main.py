@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import judgefixtures
 from judgefixtures.cassettes.merges import JOINED, merge_conflicted_file, merge_files
 from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.util.exit_codes import ExitCode
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.secrets import safe_message
 from judgefixtures.util.shell import parse_dollars, parse_megabytes, parse_share
@@ -25,16 +26,14 @@ if TYPE_CHECKING:
     from judgefixtures.report.run_record import RunRecord
 
 R = TypeVar("R")
-NOT_READ = 141  # as a shell tells that a pipe was closed
-STOPPED = 130  # as shells have it
 GATES = """\
 The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
 The simulated judges are served by `python -m judgefixtures.simulator`.
 """
 
 
-def main(arguments: list[str]) -> int:
-    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="judgefixtures",
         description="Gate an LLM judge with pytest.",
@@ -43,6 +42,12 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     _add_commands(parser, load_table("commands"))
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
+    parser = build_parser()
     for stream in (sys.stdout, sys.stderr):  # ASCII has no form for most texts
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -55,7 +60,7 @@ def main(arguments: list[str]) -> int:
         return 2
     except BrokenPipeError:  # whoever read what is printed had enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
-        return NOT_READ
+        return ExitCode.PIPE_CLOSED
     except OSError as error:  # a name or a disk that no room thought of
         sys.stderr.write(f"{safe_message(str(error.filename or ''))}: {error.strerror}.\n")
         return 2
@@ -148,7 +153,7 @@ def _label(options: argparse.Namespace) -> int:
                 server.serve_forever()
             _say(end_message(server))
     except KeyboardInterrupt:  # once more, or before there was a page
-        return STOPPED
+        return ExitCode.STOPPED
     return 0
 
 
@@ -165,7 +170,7 @@ def _watch(options: argparse.Namespace) -> int:
         result = run_canary(request)
     except KeyboardInterrupt:
         sys.stderr.write("stopped: this run is not in the log.\n")
-        return STOPPED
+        return ExitCode.STOPPED
     sys.stdout.write("\n".join([*describe_run(result), ""]))
     return canary_exit_code(result)
 
@@ -247,7 +252,7 @@ def _demo(options: argparse.Namespace) -> int:
             _say([line])
             sys.stdout.flush()
     except KeyboardInterrupt:
-        return STOPPED
+        return ExitCode.STOPPED
     return 0
 
 

@@ -10,10 +10,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Generic
 
-from judgefixtures import providers
 from judgefixtures.cassettes.calls import CALL, JudgeCall
 from judgefixtures.cassettes.response_filter import tokens_spell_secret
 from judgefixtures.config import JudgeTable
@@ -22,7 +20,17 @@ from judgefixtures.models.pairs import Pair, keep_columns
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm, PlanWithUsage, R
 from judgefixtures.models.usage import Usage
-from judgefixtures.providers import LOGPROBS, UNSET, Provider, ProviderResponse, RetryableError, api_key
+from judgefixtures.providers import (
+    LOGPROBS,
+    UNSET,
+    FatalJudgeError,
+    Provider,
+    ProviderResponse,
+    RetryableError,
+    UnreachableError,
+    UnsupportedParameterError,
+    api_key,
+)
 from judgefixtures.providers.judge_table import THINKING_KEYS
 from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import make_encodable
@@ -44,11 +52,13 @@ class ModelClient(ABC, Generic[R]):
     limit_key = "max_output_tokens"
     is_comparable = False  # its replies decide something, so that two ways of asking can be compared
 
-    def __init__(self, name: str, table: JudgeTable, provider: Provider, pace: RateLimiter | None = None) -> None:
+    def __init__(
+        self, name: str, table: JudgeTable, provider: Provider, rate_limiter: RateLimiter | None = None
+    ) -> None:
         self.name = name
         self.table = table
-        self.pace = pace or RateLimiter(table.requests_per_minute)
-        self.pin = ServedModelGuard(name, table)
+        self.rate_limiter = rate_limiter or RateLimiter(table.requests_per_minute)
+        self.model_guard = ServedModelGuard(name, table)
         self.cut_offs = TruncationMonitor(name, table, self.limit_key)
         self.back_off = BackoffCounter(name)
         self.probed = False
@@ -77,7 +87,7 @@ class ModelClient(ABC, Generic[R]):
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """Who is asked, and with which parameters: the part of an identity that every asker has."""
+        """Who is asked, and with which parameters: the part of an identity that every client has."""
         table = self.table
         identity: dict[str, Any] = {"provider": table.provider}
         if table.record.is_code:
@@ -137,31 +147,36 @@ class ModelClient(ABC, Generic[R]):
         if ask is not None and self.shutdown_date is None and api_key(self.table):
             self.shutdown_date = await ask()
 
-    async def probe(self, prompt: str, call: JudgeCall | None = None) -> R:
-        """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
+    async def ask(self, prompt: str, call: JudgeCall | None = None, *, probes: bool = False) -> R:
+        """Return what is made of the answer to a prompt; raises FatalJudgeError.
 
-        A rejected parameter is dropped where the judge's table allows it, token probabilities always; otherwise the
-        error names it. An answer that is cut off is not recorded and raises CutOffError: the remedy is another judge.
+        `call` says where its recording lives; without one it is the call that is in progress, if any. The first
+        question of a recording, asked alone, `probes`: it finds out what the model accepts (parameter_probe.py).
         """
-        return await ParameterProbe(self.name, self.table, self._provider, partial(self._ask, prompt, call)).answer()
-
-    async def ask(self, prompt: str, call: JudgeCall | None = None) -> R:
-        """Return what is made of the answer to a prompt.
-
-        `call` says where its recording lives; without one it is the call that is in progress, if any.
-        """
-        return await self._ask(prompt, call, RequestOptions())
-
-    async def _ask(self, prompt: str, call: JudgeCall | None, manner: RequestOptions) -> R:
         call = call or CALL.get() or JudgeCall()
         self.check_asked()
         self._check_key(call)
         self._follow_loop()
-        patience = RetryState.of(self.table, manner.attempts, self.pace.answers)
-        return await RetryLoop(self, prompt, call, manner, patience).reply()
+        probe = ParameterProbe(self.name, self.table, self._provider).steps() if probes else None
+        attempts = RetryLoop(self, call, RequestOptions() if probe is None else next(probe))
+        while True:
+            try:
+                if attempts.failure is not None:
+                    await self.back_off.wait(attempts.failure, attempts.retry_state.failures)
+                reply = attempts.read(await self._attempt(prompt, call))
+            except BaseException as error:
+                if probe is None:
+                    raise
+                attempts = RetryLoop(self, call, probe.throw(error))  # raises what ends the probe
+                continue
+            if reply is None:
+                continue
+            if probe is None or (options := next(probe, None)) is None:
+                return reply
+            attempts = RetryLoop(self, call, options)
 
     def check_asked(self) -> None:
-        """Raise ValueError where another asker has to be asked in this one's place; by default none has."""
+        """Raise ValueError where another client has to be asked in this one's place; by default none has."""
 
     def _follow_loop(self) -> None:
         """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""
@@ -170,36 +185,39 @@ class ModelClient(ABC, Generic[R]):
             self._provider.forget()
         self._loop = loop
 
-    async def ask_once(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the answer of one attempt, in its turn and without secrets; raises as providers do."""
+    async def _attempt(self, prompt: str, call: JudgeCall) -> ProviderResponse | RetryableError | FatalJudgeError:
+        """Return the answer of one attempt, in its turn and without secrets, or what it failed of."""
         call.verdict_pattern = self.verdict_pattern
         unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
-        async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
-            try:
-                # The time of a function begins when its turn comes: its provider counts.
-                async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
-                    with call.routed():
-                        answer = _encodable(await self._provider.complete(prompt, call))
-            except TimeoutError:
-                raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
-            except RetryableError as error:
-                if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
-                    self.pace.refused(started, error.retry_after)
-                raise
-            if not unhurried:
-                self.pace.heed(answer.quotas)
-        self.pin.check(answer.served_model)
+        try:
+            async with contextlib.nullcontext(0.0) if unhurried else self.rate_limiter.call() as started:
+                try:
+                    # The time of a function begins when its turn comes: its provider counts.
+                    async with asyncio.timeout(None if self.table.record.is_code else self.table.timeout):
+                        with call.routed():
+                            answer = _encodable(await self._provider.complete(prompt, call))
+                except TimeoutError:
+                    return RetryableError(f"no complete answer within {self.table.timeout:g} s")
+                except RetryableError as error:
+                    if error.status == RATE_LIMITED and not unhurried and can_wait_for_retry(error):
+                        self.rate_limiter.refused(started, error.retry_after)
+                    return error
+                if not unhurried:
+                    self.rate_limiter.heed(answer.quotas)
+            self.model_guard.check(answer.served_model)
+        except FatalJudgeError as error:
+            return error
         if call.is_replayed:  # recordings hold no secrets
             return answer
         self.has_answered = self.has_answered or not call.was_played
         if not unhurried:
-            self.pace.answered(started)
+            self.rate_limiter.answered(started)
         return _without_secrets(answer)
 
     def _check_key(self, call: JudgeCall) -> None:
         variable = self.table.key_variable
         if variable and not api_key(self.table) and not call.is_replayed:
-            raise providers.FatalJudgeError(
+            raise FatalJudgeError(
                 f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
                 f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
             )
@@ -229,71 +247,68 @@ def _without_secrets(answer: ProviderResponse) -> ProviderResponse:
 
 @dataclass(slots=True)
 class RetryLoop(Generic[R]):
-    """The attempts to have one question answered, of which `wasted` failed ones may have been billed."""
+    """The attempts to have one question answered, of which `wasted` failed ones may have been billed.
 
-    asker: ModelClient[R]
-    prompt: str
+    `failure` is what is waited for before the next attempt.
+    """
+
+    client: ModelClient[R]
     call: JudgeCall
-    manner: RequestOptions
-    patience: RetryState
+    options: RequestOptions
     wasted: int = 0
+    failure: RetryableError | None = field(init=False)
+    retry_state: RetryState = field(init=False)
 
-    async def reply(self) -> R:
-        """Return what is made of the answer; raises FatalJudgeError."""
-        asker = self.asker
-        if self.manner.after is not None:
-            await asker.back_off.wait(self.manner.after, 0)
-        while True:
-            try:
-                answer = await asker.ask_once(self.prompt, self.call)
-            except RetryableError as error:
-                failure, was_last = self._note_failure(error)
-            except providers.FatalJudgeError as error:
-                if not self._is_of_prompt(error):
-                    raise self._end(error) from None
-                asker.unexplained += 1
-                words = self._in_words(error)
-                return self._accept(ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True))
-            else:
-                asker.unexplained = 0
-                return self._accept(answer)
-            if was_last:  # said here, where the server's own words, keys and all, are no longer the error's context
-                return self._give_up(failure)
-            await asker.back_off.wait(failure, self.patience.failures)
+    def __post_init__(self) -> None:
+        self.failure = self.options.after
+        answers = self.client.rate_limiter.answers
+        self.retry_state = RetryState.of(self.client.table, self.options.attempts, answers)
 
-    @property
-    def _is_tentative(self) -> bool:
-        return self.manner.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
-
-    def _settle(self) -> None:
-        """Keep what was received, or forget it where nothing of this question is to be recorded."""
-        (self.call.keep_answer if self.manner.keep else self.call.drop_answer)()
-
-    def _is_of_prompt(self, error: providers.FatalJudgeError) -> bool:
-        """Tell whether a request was refused for its prompt: with others the same request was answered."""
-        if self.call.is_posted or self.call.record_at_once:
-            return False
-        if not isinstance(error, providers.UnsupportedParameterError) or error.parameter:
-            return False
-        return self.call.was_played or (self.asker.probed and self.asker.unexplained < MOST_UNEXPLAINED)
-
-    def _accept(self, answer: ProviderResponse) -> R:
-        reply = self.asker.parse_reply(answer, self.patience.failures, self.wasted)
-        if self.manner.probes:
-            self.asker.cut_offs.check_probe(reply, self.call)
+    def read(self, outcome: ProviderResponse | RetryableError | FatalJudgeError) -> R | None:
+        """Return what is made of an attempt, None where another is to be made; raises FatalJudgeError."""
+        if isinstance(outcome, RetryableError):
+            self.failure, was_last = self._note_failure(outcome)
+            return self._give_up(self.failure) if was_last else None
+        if isinstance(outcome, FatalJudgeError):
+            if not self._is_of_prompt(outcome):
+                raise self._end(outcome)
+            self.client.unexplained += 1
+            words = self._in_words(outcome)
+            outcome = ProviderResponse("", "no-answer", words, usage=Usage(0, 0), refused=True)
+        else:
+            self.client.unexplained = 0
+        reply = self.client.parse_reply(outcome, self.retry_state.failures, self.wasted)
+        if self.options.probes:
+            self.client.cut_offs.check_probe(reply, self.call)
         self._settle()
         return reply
 
+    @property
+    def _is_tentative(self) -> bool:
+        return self.options.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
+
+    def _settle(self) -> None:
+        """Keep what was received, or forget it where nothing of this question is to be recorded."""
+        (self.call.keep_answer if self.options.keep else self.call.drop_answer)()
+
+    def _is_of_prompt(self, error: FatalJudgeError) -> bool:
+        """Tell whether a request was refused for its prompt: with others the same request was answered."""
+        if self.call.is_posted or self.call.record_at_once:
+            return False
+        if not isinstance(error, UnsupportedParameterError) or error.parameter:
+            return False
+        return self.call.was_played or (self.client.probed and self.client.unexplained < MOST_UNEXPLAINED)
+
     def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
         """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
-        asker, call = self.asker, self.call
+        client, call = self.client, self.call
         failure = copy.copy(error)
         failure.args = (redact_message(str(error)),)
-        was_last = self.patience.is_gone(error, asker.pace.answers)
+        was_last = self.retry_state.is_gone(error, client.rate_limiter.answers)
         is_answer = error.invalid is not None and not error.outage
         if not is_answer:
             call.leave_unread(self._in_words(error))
-        call.postpone(unless_asked=asker.table.max_attempts)
+        call.postpone(unless_asked=client.table.max_attempts)
         was_last = was_last or call.is_posted  # the batches are the attempts
         is_tentative = self._is_tentative and error.status is None  # an error about the prompt finds out nothing
         if call.was_played or (was_last and is_answer and not is_tentative):
@@ -301,53 +316,62 @@ class RetryLoop(Generic[R]):
             return failure, True
         call.drop_answer()
         self.wasted += error.may_be_billed
-        if isinstance(error, providers.UnreachableError) and not asker.has_answered:
-            raise providers.FatalJudgeError(f"judge {asker.name!r}: {failure}") from None
+        if isinstance(error, UnreachableError) and not client.has_answered:
+            raise FatalJudgeError(f"judge {client.name!r}: {failure}")
         if is_tentative or failure.outage:
             failure.invalid = None
         return failure, was_last
 
-    def _end(self, error: providers.FatalJudgeError) -> providers.FatalJudgeError:
+    def _end(self, error: FatalJudgeError) -> FatalJudgeError:
         """Return what ends the question, as it may be shown: nothing of the answer counts."""
         words = self._in_words(error)
         if not isinstance(error, ServedModelChangedError):
             self.call.leave_unread(words)
         self.call.drop_answer()
-        if isinstance(error, providers.UnsupportedParameterError):
-            return providers.UnsupportedParameterError(words, error.parameter)
+        if isinstance(error, UnsupportedParameterError):
+            return UnsupportedParameterError(words, error.parameter)
         if isinstance(error, ServedModelChangedError):
             return ServedModelChangedError(words, error.model)
-        return providers.FatalJudgeError(words)
+        return FatalJudgeError(words)
 
     def _give_up(self, failure: RetryableError) -> R:
         if failure.invalid is None:
             raise RetriesExhaustedError(
-                f"judge {self.asker.name!r}: gave up after {self.patience.in_words}; the last one: {failure}. "
+                f"judge {self.client.name!r}: gave up after {self.retry_state.in_words}; the last one: {failure}. "
                 "What was recorded is kept: run again with --judge-record missing.",
                 failure,
             )
         answer = ProviderResponse("", failure.invalid, str(failure))
-        return self.asker.parse_reply(answer, self.patience.failures - 1, self.wasted)
+        return self.client.parse_reply(answer, self.retry_state.failures - 1, self.wasted)
 
     def _in_words(self, error: Exception) -> str:
-        return redact_message(f"judge {self.asker.name!r}: {error}")
+        return redact_message(f"judge {self.client.name!r}: {error}")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestSet(Generic[R]):
-    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
+    """Questions to one client: some pairs in some arms, with the plans to carry out, by pair id.
 
     `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
-    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
+    names the judge among whose recordings they are, where that is not the client. `ids` and `stand_for` are the ids and
+    the arms that the replies are wanted for, where these are others.
     """
 
-    asker: ModelClient[R]
+    client: ModelClient[R]
     pairs: Sequence[Pair]
     arms: Sequence[Arm]
     plans: Mapping[str, PlanWithUsage] = field(default_factory=dict)
     frozen: Sequence[Pair] | None = None
     among: str | None = None
-    what: str = ""
+    ids: Sequence[str] | None = None
+    stand_for: Sequence[Arm] | None = None
+
+    def sort_into(self, asked: dict[Arm, dict[str, R]], replies: Sequence[Sequence[R | None]]) -> None:
+        """Put the replies of each arm, in the order of the pairs, where they are wanted; None is none."""
+        ids = self.ids or [pair.id for pair in self.pairs]
+        for arm, of_arm in zip(self.stand_for or self.arms, replies, strict=True):
+            there = asked.setdefault(arm, {})
+            there |= {name: reply for name, reply in zip(ids, of_arm, strict=True) if reply is not None}
 
     @property
     def conditions(self) -> list[str]:

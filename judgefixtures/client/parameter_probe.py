@@ -1,9 +1,8 @@
 """Probe: the first request of a recording, sent alone to find out which parameters the model accepts."""
 
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
 
 from judgefixtures.providers import LOGPROBS, FatalJudgeError, Provider, RetryableError, UnsupportedParameterError
 from judgefixtures.providers.error_classification import (
@@ -15,8 +14,6 @@ from judgefixtures.providers.judge_table import JudgeTable
 from judgefixtures.util.secrets import redact_message
 
 from .retry import RetriesExhaustedError, is_transient
-
-T = TypeVar("T")
 
 REMEDIES = {
     "logprobs": "leave logprobs out of the judge's table",
@@ -39,34 +36,39 @@ class RequestOptions:
     probes: bool = False
 
 
+Steps = Generator[RequestOptions, None, None]
+
+
 @dataclass(frozen=True, slots=True)
-class ParameterProbe(Generic[T]):
-    """A question that is asked without what the model refuses, until the model answers."""
+class ParameterProbe:
+    """A question that is asked without what the model refuses, until the model answers.
+
+    Whoever asks sends it in each way that `steps` yields, and throws into it what the question failed of.
+    """
 
     judge: str
     table: JudgeTable
     provider: Provider
-    ask: Callable[[RequestOptions], Coroutine[Any, Any, T]]
 
-    async def answer(self) -> T:
-        """Return what the answer amounts to; a parameter that is refused is dropped where the judge's table allows it.
+    def steps(self) -> Steps:
+        """Yield how to ask, until the model answers; a refused parameter is dropped where the judge's table allows it.
 
         Token probabilities always are; otherwise the error names the parameter.
         """
         while True:
             try:
-                return await self._answer_as_it_is()
+                return (yield from self._steps_as_it_is())
             except UnsupportedParameterError as error:
                 named = provider_parameter_names(error.parameter) & self.provider.sent
                 if not named or not (self.table.drop_unsupported or named <= LOGPROBS):
                     raise
                 self.provider.dropped |= named
 
-    async def _answer_as_it_is(self) -> T:
+    def _steps_as_it_is(self) -> Steps:
         """Ask with the parameters as they are; where the server fails on one, say on which."""
         failure: RetryableError | None
         try:
-            return await self.ask(RequestOptions(min(2, self.table.max_attempts), tentative=True, probes=True))
+            return (yield RequestOptions(min(2, self.table.max_attempts), tentative=True, probes=True))
         except RetriesExhaustedError as error:
             failure = error.failure
             if is_transient(failure):
@@ -77,24 +79,26 @@ class ParameterProbe(Generic[T]):
         if "logprobs" in suspects and (refusal := logprobs_rejection(rejected, str(failure), message)) is not None:
             raise refusal
         for suspect in suspects:
-            failure = await self._fault_without(provider_parameter_names(suspect), failure)
+            failure = yield from self._fault_without(provider_parameter_names(suspect), failure)
             if failure is None:
                 with contextlib.suppress(RetriesExhaustedError):  # it may have been an outage that is over
-                    return await self.ask(RequestOptions(1, probes=True))
+                    return (yield RequestOptions(1, probes=True))
                 raise self._fails_on(suspect)
-        return await self.ask(RequestOptions(after=failure, probes=True))
+        yield RequestOptions(after=failure, probes=True)
 
     @property
     def _suspects(self) -> tuple[str, ...]:
         """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
         return tuple(name for name in self.table.record.suspects if provider_parameter_names(name) & self.provider.sent)
 
-    async def _fault_without(self, names: frozenset[str], failure: RetryableError) -> RetryableError | None:
+    def _fault_without(
+        self, names: frozenset[str], failure: RetryableError
+    ) -> Generator[RequestOptions, None, RetryableError | None]:
         """Ask once without some parameters, recording nothing; return the failure that remains, None for none."""
         before = self.provider.dropped
         self.provider.dropped = before | names
         try:
-            await self.ask(RequestOptions(1, keep=False, after=failure, probes=True))
+            yield RequestOptions(1, keep=False, after=failure, probes=True)
         except RetriesExhaustedError as error:
             return error.failure
         except FatalJudgeError:

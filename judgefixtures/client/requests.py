@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Literal, NoReturn, Protocol
+from typing import Any, Generic, NoReturn, Protocol
 
 from judgefixtures.cassettes import calls
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteRow
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.models.contrasts import Condition
-from judgefixtures.models.judgments import Choice, Judgment, judgments, other_choice
 from judgefixtures.models.pairs import Pair
-from judgefixtures.models.replies import Arm, JudgeReply, PlanWithUsage, R
+from judgefixtures.models.replies import Arm, R
 from judgefixtures.providers import ProviderResponse, UnsupportedParameterError
 from judgefixtures.util.errors import JudgeFixturesError
 
@@ -25,19 +24,6 @@ from .costs import CostMeter
 from .model_client import ModelClient, RequestSet
 from .served_model import ServedModelChangedError
 from .truncation import TruncatedAnswersError
-
-__all__ = [
-    "Arm",
-    "Choice",
-    "JudgeReply",
-    "Judgment",
-    "PlanWithUsage",
-    "judgments",
-    "look_up_recorded",
-    "other_choice",
-    "run_requests",
-]
-
 
 Job = tuple[Condition, int, Pair]
 UNTOLD = ("too-large", "filtered")  # an answer that was never made
@@ -51,48 +37,72 @@ class RunCancelledError(Exception):
     """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
 
 
-# How a question is asked that batches are to answer: it waits for one, goes into the next, or is asked at once, too.
-Way = Literal["waits", "batch", "once", "both"]
-
-
-class BatchRoute(calls.BatchAnswers, Protocol):
-    """Where an asker's questions of one cassette go, and the answers of batches come from."""
-
-    def choose_way(self, call: calls.JudgeCall) -> Way:
-        """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
-
-    def put(self, question: calls.RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
-        """Put a question into the next batch, `parity`: also; return whether it is to be paid for."""
-
-    def of_both_ways(self, digest: str) -> BatchRoute | None:
-        """Return where the answer of a batch comes from that an answer at once is compared with; None: it is not."""
-
-    def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
-        """Take note of whether both ways gave the same."""
-
-
 class BatchRouter(Protocol):
     """The batches that answer questions in place of the network, as far as asking knows them."""
 
-    async def collect_for(self, asker: ModelClient[Any]) -> None:
-        """Collect what was answered to an asker's questions."""
+    async def collect_for(self, client: ModelClient[Any]) -> None:
+        """Collect what was answered to a client's questions."""
 
-    def note_probed(self, asker: ModelClient[Any]) -> None:
-        """Take note that a question to an asker was answered."""
+    def note_probed(self, client: ModelClient[Any]) -> None:
+        """Take note that a question to a client was answered."""
 
-    def box(self, asker: ModelClient[Any], cassette: Cassette) -> BatchRoute:
-        """Return where an asker's questions of a cassette go."""
+    def route(self, client: ModelClient[Any], cassette: Cassette) -> calls.BatchRoute:
+        """Return where a client's questions of a cassette go."""
 
-    def way_out(self, asker: ModelClient[Any]) -> str:
+    def way_out(self, client: ModelClient[Any]) -> str:
         """Say what to do where batches answered as another model."""
 
 
-@dataclass(frozen=True, slots=True)
+async def run_requests(execution: RequestExecution[R]) -> list[tuple[R, ...]]:
+    """Return what is made of every arm's answers, in the order of the pairs.
+
+    The window of calls slides over all arms; after the first error nothing further is asked, and it is raised as it is
+    once the answers in flight have arrived, which are paid for. So is BudgetError where a meter admits no further call.
+    What was answered until then is in the cassettes. Whoever asks to stop gets RunCancelledError;
+    DeferredToBatchError says that some question waits for a batch.
+    """
+    task, urgency, replies = execution.task, execution.urgency, execution.replies
+    asking = asyncio.create_task(execution.ask_all())
+    heeding = None if urgency is None else asyncio.create_task(execution.heed(urgency, asking))
+    try:
+        await asking
+    except asyncio.CancelledError:
+        if not execution.stopped:
+            raise
+    finally:
+        if heeding is not None:
+            heeding.cancel()
+    if execution.failure is not None:
+        raise execution.failure
+    if execution.stopped:
+        raise RunCancelledError
+    if execution.meter.stopped:
+        raise execution.meter.exhausted()
+    if execution.postponed:
+        raise calls.DeferredToBatchError
+    return [tuple(replies[condition, repeat, pair] for pair in task.pairs) for condition, repeat in task.arms]
+
+
+async def look_up_recorded(task: RequestSet[R], arm: Arm, cassette: Cassette) -> dict[Pair, R]:
+    """Return what a cassette that is open for replay answers in an arm, as a replay finds it.
+
+    What it does not answer, or not so that it can be read, is left out.
+    """
+    if not len(cassette.file):
+        return {}
+    execution = RequestExecution(task, {arm[0].name: cassette}, 1, CostMeter(task.client.table))
+    for pair in task.pairs:
+        with contextlib.suppress(calls.CassetteMissError, NetworkBlockedError, JudgeFixturesError):
+            await execution.request((*arm, pair))
+    return {pair: reply for (_, _, pair), reply in execution.replies.items()}
+
+
+@dataclass(slots=True)
 class RequestExecution(Generic[R]):
     """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
 
     `answered` is called with each reply as it arrives. Where `urgency` returns 1 nothing further is asked, and what is
-    in flight has some seconds; where it returns 2, none. With `mail` batches answer. `live` are the answers that came
+    in flight has some seconds; where it returns 2, none. With `router` batches answer. `live` are the answers that came
     without a call that could be recorded: what stands there is not asked again.
     """
 
@@ -102,84 +112,63 @@ class RequestExecution(Generic[R]):
     meter: CostMeter
     answered: Callable[[R], None] | None = None
     urgency: Callable[[], int] | None = None
-    mail: BatchRouter | None = None
+    router: BatchRouter | None = None
     live: MutableMapping[tuple[str, ...], Any] | None = None
-
-
-async def run_requests(inquiry: RequestExecution[R]) -> list[tuple[R, ...]]:
-    """Return what is made of every arm's answers, in the order of the pairs.
-
-    The window of calls slides over all arms; after the first error nothing further is asked, and it is raised as it is
-    once the answers in flight have arrived, which are paid for. So is BudgetError where a meter admits no further call.
-    What was answered until then is in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that
-    some question waits for a batch.
-    """
-    task, urgency = inquiry.task, inquiry.urgency
-    run = _Run(inquiry)
-    jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
-    asking = asyncio.create_task(run.ask_all(jobs, inquiry.concurrency))
-    heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
-    try:
-        await asking
-    except asyncio.CancelledError:
-        if not run.stopped:
-            raise
-    finally:
-        if heeding is not None:
-            heeding.cancel()
-    if run.failure is not None:
-        raise run.failure
-    if run.stopped:
-        raise RunCancelledError
-    if inquiry.meter.stopped:
-        raise inquiry.meter.exhausted()
-    if run.postponed:
-        raise calls.DeferredToBatchError
-    return [tuple(run.replies[condition, repeat, pair] for pair in task.pairs) for condition, repeat in task.arms]
-
-
-async def look_up_recorded(task: RequestSet[R], cassette: Cassette) -> dict[str, R]:
-    """Return what a cassette that is open for replay answers in a task's one arm, by pair id, as a replay finds it.
-
-    What it does not answer, or not so that it can be read, is left out.
-    """
-    ((condition, repeat),) = task.arms
-    if not len(cassette.file):
-        return {}
-    run = _Run(RequestExecution(task, {condition.name: cassette}, 1, CostMeter(task.asker.table)))
-    for pair in task.pairs:
-        with contextlib.suppress(calls.CassetteMissError, NetworkBlockedError, JudgeFixturesError):
-            await run.ask((condition, repeat, pair), task.asker.ask)
-    return {pair.id: reply for (_, _, pair), reply in run.replies.items()}
-
-
-@dataclass(slots=True)
-class _Run(Generic[R]):
-    inquiry: RequestExecution[R]
     postponed: bool = False  # some question waits for a batch
     replies: dict[Job, R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
     workers: set[asyncio.Task[None]] = field(default_factory=set)
     stopped: bool = False
     failure: BaseException | None = None  # the first error
-    asker: ModelClient[R] = field(init=False)
-    meter: CostMeter = field(init=False)
-    mail: BatchRouter | None = field(init=False)
+    client: ModelClient[R] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.asker, self.meter, self.mail = self.inquiry.task.asker, self.inquiry.meter, self.inquiry.mail
+        self.client = self.task.client
 
-    async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
-        """Ask one question alone, then the others, so many at a time."""
-        if self.mail is not None:
-            await self.mail.collect_for(self.asker)
-        jobs = await self.probe(jobs)
-        if self.mail is not None:
-            self.mail.note_probed(self.asker)
-        self.workers |= {asyncio.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
+    async def ask_all(self) -> None:
+        """Ask alone until a question went over the network, then ask the others, so many at a time.
+
+        The first one finds bad keys and rejected parameters for one call. Where an error names nothing that was sent,
+        another question tells whether it was of that question alone.
+        """
+        client, task, unexplained = self.client, self.task, dict[Job, UnsupportedParameterError]()
+        jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
+        records = await self.prepare()
+        while records and not (client.probed or self.is_over) and (job := next(jobs, None)) is not None:
+            try:
+                is_new = await self.request(job, probes=True)
+            except UnsupportedParameterError as error:
+                if error.parameter or unexplained:
+                    raise
+                unexplained[job] = error
+                continue
+            reply = self.replies.get(job)
+            # An error that concerns this pair alone says nothing of the parameters.
+            client.probed = is_new and reply is not None and reply.invalid not in UNTOLD
+        if unexplained and not client.probed:
+            raise next(iter(unexplained.values()))
+        if self.router is not None:
+            self.router.note_probed(client)
+        await self.ask_together(itertools.chain(unexplained, jobs))
+
+    async def prepare(self) -> bool:
+        """Find out what is known before the first question; return whether any may go over the network."""
+        if self.router is not None:
+            await self.router.collect_for(self.client)
+        if all(cassette.mode == "none" for cassette in self.cassettes.values()):
+            return False
+        self.meter.check()
+        if not self.client.probed:
+            await self.client.look_up_shutdown()
+            await self.note_earlier()
+        return True
+
+    async def ask_together(self, jobs: Iterator[Job]) -> None:
+        """Ask so many questions at a time."""
+        self.workers |= {asyncio.create_task(self.work(jobs, number * APART)) for number in range(self.concurrency)}
         try:
             await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
-            await self.let_arrive(self.asker.table.timeout)  # where one failed; else none is left
+            await self.let_arrive(self.client.table.timeout)  # where one failed; else none is left
         except asyncio.CancelledError as error:
             if not self.stopped:  # Ctrl-C in a script, which nobody heeds
                 self.failure = error
@@ -200,10 +189,10 @@ class _Run(Generic[R]):
 
     async def let_arrive(self, seconds: float, *others: asyncio.Task[None]) -> None:
         """Wait for the answers in flight, so many seconds at most, and end what waits for its turn."""
-        urgency = self.inquiry.urgency or (lambda: 0)
+        urgency = self.urgency or (lambda: 0)
         end = asyncio.get_running_loop().time() + seconds
         while urgency() < 2 and asyncio.get_running_loop().time() < end:
-            in_flight = self.asker.pace.in_flight & {*others, *self.workers}
+            in_flight = self.client.rate_limiter.in_flight & {*others, *self.workers}
             if not in_flight:
                 break
             for task in self.workers - in_flight:
@@ -215,43 +204,15 @@ class _Run(Generic[R]):
         """Whether nothing further is to be asked."""
         return self.meter.stopped or self.stopped or self.failure is not None
 
-    async def probe(self, jobs: Iterator[Job]) -> Iterator[Job]:
-        """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call.
-
-        Where an error names nothing that was sent, another question tells whether it was of that question alone.
-        Return what is left to be asked.
-        """
-        if all(cassette.mode == "none" for cassette in self.inquiry.cassettes.values()):
-            return jobs
-        self.meter.check()
-        if not self.asker.probed:
-            await self.asker.look_up_shutdown()
-            await self.note_earlier()
-        unexplained: dict[Job, UnsupportedParameterError] = {}
-        while not (self.asker.probed or self.is_over) and (job := next(jobs, None)) is not None:
-            try:
-                recorded = await self.ask(job, self.asker.probe)
-            except UnsupportedParameterError as error:
-                if error.parameter or unexplained:
-                    raise
-                unexplained[job] = error
-                continue
-            answered = self.replies.get(job)
-            # An error that concerns this pair alone says nothing of the parameters.
-            self.asker.probed = recorded and answered is not None and answered.invalid not in UNTOLD
-        if unexplained and not self.asker.probed:
-            raise next(iter(unexplained.values()))
-        return itertools.chain(unexplained, jobs)
-
     async def note_earlier(self) -> None:
-        """Let the asker know whether it, as it is now, has a valid answer recorded, in whichever condition."""
-        if self.asker.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
+        """Let the client know whether it, as it is now, has a valid answer recorded, in whichever condition."""
+        if self.client.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
             return
-        for row in (row for cassette in self.inquiry.cassettes.values() for row in cassette.earlier()):
+        for row in (row for cassette in self.cassettes.values() for row in cassette.earlier()):
             call = calls.JudgeCall(row.pair, row.repeat, partial(_only, row), lambda new: new, _nothing_missing)
             with contextlib.suppress(calls.AnswerTooLargeError, JudgeFixturesError):
-                reply = await self.asker.ask("", call)
-                self.asker.cut_offs.note_earlier(reply)
+                reply = await self.client.ask("", call)
+                self.client.cut_offs.note_earlier(reply)
                 if reply.invalid is None:
                     return
 
@@ -261,127 +222,121 @@ class _Run(Generic[R]):
             if after:
                 await asyncio.sleep(after)
             while not self.is_over and (job := next(jobs, None)) is not None:
-                if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
-                    self.asker.cut_offs.count(self.replies[job])
+                if await self.request(job) and self.router is None:  # what a batch answered is paid for
+                    self.client.cut_offs.count(self.replies[job])
         except asyncio.CancelledError:
             raise
         except BaseException as error:
             self.failure = self.failure or error
             raise
 
-    async def ask(self, job: Job, ask: Callable[[str, calls.JudgeCall], Awaitable[R]]) -> bool:
+    async def request(self, job: Job, *, probes: bool = False) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
-        cassette = self.inquiry.cassettes[condition.name]
-        planned = self.inquiry.task.plans.get(pair.id)
+        client, cassette, planned = self.client, self.cassettes[condition.name], self.task.plans.get(pair.id)
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
-        prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
-        code, digest = self.asker.table.record.is_code, "" if plan is None else plan.digest
-        live, key = self.inquiry.live if code else None, (self.asker.name, condition.name, str(repeat), pair.id, prompt)
+        prompt = client.prompt(pair, condition) if plan is None else client.prompt(pair, condition, plan)
+        code, digest = client.table.record.is_code, "" if plan is None else plan.digest
+        live, key = self.live if code else None, (client.name, condition.name, str(repeat), pair.id, prompt)
         if live is not None and key in live:
             self.replies[job] = live[key]
             return False
-        make = partial(cassette.call, self.asker.shows(pair), repeat, eager=code, plan=digest)
-        box = None if self.mail is None else self.mail.box(self.asker, cassette)
-        call = make(post=box)
-        try:
-            reply = await self._reply(prompt, ask, call)
-        except calls.DeferredToBatchError:
-            assert box is not None
-            call, reply = await self._postponed(prompt, ask, make, call, box)
-        if reply is not None and cassette.asks_again(call, reply.invalid):
-            call = make(again=True)
-            reply = await self._reply(prompt, ask, call)
-        if reply is None:
-            return False
-        cassette.used_by(call)
-        if not call.recorded:
-            self.asker.cut_offs.note_earlier(reply)
-        elif self.mail is None:
-            self.asker.cut_offs.count_refused(reply)
-        self.replies[job] = reply
+        make = partial(cassette.call, client.shows(pair), repeat, eager=code, plan=digest)
+        route = None if self.router is None else self.router.route(client, cassette)
+        call, again, both_ways = make(post=route), False, None
+        while True:
+            while not self.meter.admits(prompt):
+                if self.is_over:
+                    return False
+                await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
+            usage, wasted, reply = None, 0, None
+            try:
+                reply = await client.ask(prompt, call, probes=probes)
+                usage, wasted = (reply.usage if call.recorded else None), reply.wasted
+            except TruncatedAnswersError as error:
+                usage = error.usage
+                raise
+            except calls.AnswerTooLargeError as error:
+                call.failure = None  # an answer all the same, if an invalid one
+                reply = client.parse_reply(ProviderResponse("", "too-long", str(error)))
+                usage = reply.usage if call.recorded else None
+            except calls.DeferredToBatchError:
+                pass
+            finally:
+                self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)
+            if reply is None:
+                assert route is not None
+                if (way := route.choose_way(call)) in ("once", "both"):
+                    call, both_ways = make(), call if way == "both" else None
+                    continue
+                self.postponed = True
+                self._put(route, call if way == "batch" else None, prompt)
+                return False
+            if call.failure is not None:  # swallowed by code that catches everything
+                raise call.failure
+            self._put(route, both_ways, prompt, parity=True)
+            if again or not cassette.asks_again(call, reply.invalid):
+                break
+            call, again, both_ways = make(again=True), True, None
+        self._take(job, call, reply)
         if live is not None and not call.played:
             live[key] = reply
-        if self.inquiry.answered is not None:
-            self.inquiry.answered(reply)
-        if box is not None and call.played and not call.played[-1].by:
-            await self._compare(job, prompt, reply, call.played[-1].digest, box)
-        if (mixture := self.asker.pin.find_mixture(reply, self.first)) is not None:
-            # What is recorded is one item's error; what is being paid for ends the session.
-            now = reply.served_model or reply.fingerprint or ""
-            mixture += "" if self.mail is None else self.mail.way_out(self.asker)
-            raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
+        if route is not None and call.played and not call.played[-1].by:
+            await self._compare(job, prompt, reply, call.played[-1].digest, route)
+        self._check_mixture(reply, call)
         return call.recorded
 
-    async def _postponed(
-        self,
-        prompt: str,
-        ask: Callable[[str, calls.JudgeCall], Awaitable[R]],
-        make: Callable[[], calls.JudgeCall],
-        call: calls.JudgeCall,
-        box: BatchRoute,
-    ) -> tuple[calls.JudgeCall, R | None]:
-        """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
-        way, question, repeat = box.choose_way(call), call.question, call.repeat
-        reply = None
-        if way in ("once", "both"):
-            call = make()
-            reply = await self._reply(prompt, ask, call)
-        else:
-            self.postponed = True
-        puts = way == "batch" or (way == "both" and reply is not None)
-        if puts and question is not None and box.put(question, repeat, prompt, parity=way == "both"):
+    def _put(
+        self, route: calls.BatchRoute | None, call: calls.JudgeCall | None, prompt: str, *, parity: bool = False
+    ) -> None:
+        """Put the question of a call into the next batch, if there is one; `parity`: it is asked at once, too."""
+        if route is None or call is None or call.question is None:
+            return
+        if route.put(call.question, call.repeat, prompt, parity=parity):
             self.meter.book(prompt)
-        return call, reply
 
-    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, box_asked_now: BatchRoute) -> None:
+    def _take(self, job: Job, call: calls.JudgeCall, reply: R) -> None:
+        """Keep a reply, recorded or new."""
+        self.cassettes[job[0].name].used_by(call)
+        if not call.recorded:
+            self.client.cut_offs.note_earlier(reply)
+        elif self.router is None:
+            self.client.cut_offs.count_refused(reply)
+        self.replies[job] = reply
+        if self.answered is not None:
+            self.answered(reply)
+
+    def _check_mixture(self, reply: R, call: calls.JudgeCall) -> None:
+        """Raise an error where another model answered than before."""
+        if (mixture := self.client.model_guard.find_mixture(reply, self.first)) is None:
+            return
+        # What is recorded is one item's error; what is being paid for ends the session.
+        now = reply.served_model or reply.fingerprint or ""
+        mixture += "" if self.router is None else self.router.way_out(self.client)
+        raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
+
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, asked_now: calls.BatchRoute) -> None:
         """Compare an answer with what a batch answered to the same question, where it was asked both ways.
 
         Where an earlier batch left it unanswered, the next one asks it.
         """
         _, repeat, pair = job
-        if (box := box_asked_now.of_both_ways(digest)) is None:
+        if (route := asked_now.of_both_ways(digest)) is None:
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
-        call = calls.JudgeCall(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
+        call = calls.JudgeCall(pair.id, repeat, lambda _: None, lambda row: row, None, post=route)
         try:
-            other = await self.asker.ask(prompt, call)
+            other = await self.client.ask(prompt, call)
         except calls.AnswerTooLargeError:
             return
         except calls.DeferredToBatchError:
-            new = call.question is not None and call.delivered is None
-            if new and call.question is not None and box.put(call.question, repeat, prompt, parity=True):
-                self.meter.book(prompt)
+            if call.delivered is None:
+                self._put(route, call, prompt, parity=True)
             return
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        box.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
-
-    async def _reply(
-        self, prompt: str, ask: Callable[[str, calls.JudgeCall], Awaitable[R]], call: calls.JudgeCall
-    ) -> R | None:
-        """Return the reply to a call, recorded or new; None where the budget admits no further one."""
-        while not self.meter.admits(prompt):
-            if self.is_over:
-                return None
-            await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
-        usage, wasted = None, 0
-        try:
-            reply = await ask(prompt, call)
-            usage, wasted = (reply.usage if call.recorded else None), reply.wasted
-        except TruncatedAnswersError as error:
-            usage = error.usage
-            raise
-        except calls.AnswerTooLargeError as error:
-            call.failure = None  # an answer all the same, if an invalid one
-            reply = self.asker.parse_reply(ProviderResponse("", "too-long", str(error)))
-            usage = reply.usage if call.recorded else None
-        finally:
-            self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)
-        if call.failure is not None:  # swallowed by code that catches everything
-            raise call.failure
-        return reply
+        route.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
 
 
 def _only(row: CassetteRow, _digest: str) -> CassetteRow:

@@ -53,7 +53,7 @@ class RetryState:
 
     @classmethod
     def of(cls, table: JudgeTable, attempts: int | None, answers: int) -> RetryState:
-        """Return the patience with a judge of a table, which has given so many answers so far."""
+        """Return the retry state of a judge of a table, which has given so many answers so far."""
         longest = LONGEST_FLEX_WAIT if table.service_tier == FLEX else LONGEST_WAIT
         return cls(attempts or table.max_attempts, answers, loop_time(), longest)
 

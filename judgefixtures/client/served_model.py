@@ -56,9 +56,9 @@ class ServedModelGuard:
         served = {"model": reply.served_model, "fingerprint": reply.fingerprint if accepted else None}
         for kind, now in served.items():
             if now and first.setdefault(kind, now) != now:
-                pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
+                rule = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
                 return (
-                    f"judge {self.judge!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} "
+                    f"judge {self.judge!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {rule} "
                     "pins the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
                     f"--judge-record all when the provider serves one alone{self._unpinned(reply, first)}."
                 )

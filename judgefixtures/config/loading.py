@@ -1,6 +1,7 @@
 """Loading of a TOML file: find the tables, merge the built-in ones, check all of them together."""
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -100,7 +101,7 @@ def build_config(
     place = ConfigLocation(file, within)
     written, placed, terms = _sentences_apart(written, place)
     root = _root(written, place)
-    builtin = _root(read_toml(BUILTIN), ConfigLocation(str(BUILTIN)))
+    builtin = _builtin()
     tables, datasets = {**builtin.judges, **root.judges}, {**builtin.datasets, **root.datasets}
     _check_terms(terms, root.cues, place)
     own_cues = {
@@ -115,7 +116,9 @@ def build_config(
     own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
     families = (*cues, *OTHER_FAMILIES)
     _check_references(root, families, datasets, tables, place)
-    judges = {name: _judge(name, tables, place, folder) for name in tables}
+    # What a table extends may be the user's, by a built-in name.
+    kept = {} if builtin.judges.keys() & root.judges.keys() else _builtin_judges()
+    judges = {name: kept.get(name) or _judge(name, tables, place, folder) for name in tables}
     if root.detector.judge is not None and not judges[root.detector.judge].record.is_asked:
         raise JudgeFixturesError(
             f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
@@ -238,6 +241,18 @@ def _root(written_as: Table, place: ConfigLocation) -> ConfigurationTable:
 def _top(place: ConfigLocation) -> str:
     """Return where the configuration's own keys stand, as messages begin."""
     return place.at() if place.within else place.file
+
+
+@functools.cache
+def _builtin() -> ConfigurationTable:
+    return _root(read_toml(BUILTIN), ConfigLocation(str(BUILTIN)))
+
+
+@functools.cache
+def _builtin_judges() -> dict[str, JudgeTable]:
+    """Return the built-in judges, which name no file: they are the same in every folder."""
+    tables, place = _builtin().judges, ConfigLocation(str(BUILTIN))
+    return {name: _judge(name, tables, place, Path()) for name in tables}
 
 
 def _judge(name: str, tables: Mapping[str, Table], place: ConfigLocation, folder: Path) -> JudgeTable:

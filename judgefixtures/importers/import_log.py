@@ -83,8 +83,7 @@ class ImportResult:
 def import_log(request: ImportRequest) -> ImportResult:
     """Read logs, check them, and write their answers beside the recordings; raises JudgeFixturesError for a mistake."""
     config = _config(request)
-    for table in config.judges.values():
-        register_credentials(table)  # a log may quote a key: it is not to be written
+    register_credentials(*config.judges.values())  # a log may quote a key: it is not to be written
     dataset = _names(request, config)
     files = [read_log(file, request.format) for file in request.files]
     rows = [LogRow(row, file.form, request) for file in files for row in file.rows]

@@ -1,6 +1,6 @@
 """File of imported answers, stored beside the cassettes and read in place of them.
 
-`import_log.py` writes the file. Every line is checked when it is read. docs/imported.md describes the format.
+`import_log.py` writes the file. Every line is checked when it is read. docs/how-to/import.md describes the columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump_json
 from judgefixtures.config import JudgeTable
 from judgefixtures.judges.binary import grade_to_verdict
-from judgefixtures.judges.mode import JudgeContext
+from judgefixtures.judges.judge import Judge
 from judgefixtures.judges.pointwise import ScoreReply, compare_scores, reply_of_score
 from judgefixtures.models.contrasts import NO_CUE, Condition, Order, SingleResponseCondition
 from judgefixtures.models.pairs import Example, Pair, id_key, with_line_ends
@@ -433,7 +433,7 @@ class Imports:
             self._read[key] = imported
         return self._read[key]
 
-    def recorded(self, judge: JudgeContext, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, JudgeReply]:
+    def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, JudgeReply]:
         """Return what the log answers in an arm, by pair id."""
         table, answers = judge.table, self.of(judge.name, dataset).found(pairs, arm)
         if other := next((each.mode for each in answers.values() if each.mode != table.mode), ""):
@@ -444,7 +444,7 @@ class Imports:
         return {pair: answered.reply(table) for pair, answered in answers.items()}
 
     def replies(
-        self, judge: JudgeContext, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
     ) -> list[tuple[JudgeReply, ...]]:
         """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
         replies = []

@@ -6,7 +6,7 @@ An arm of a contrast is one response with one label, and its outcome is whether 
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.client.model_client import RequestSet
@@ -15,7 +15,7 @@ from judgefixtures.models import contrasts
 from judgefixtures.models.edits import BestJudgeOutput, edited_example
 from judgefixtures.models.pairs import LABELS, Example, Pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, Replies
+from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
 from judgefixtures.models.verdicts import Grade, Verdict
 from judgefixtures.parsing.config_hints import hint_for_answer
 from judgefixtures.parsing.grade_probabilities import grade_probability, grade_reasons_first, grade_token_pattern
@@ -23,7 +23,7 @@ from judgefixtures.parsing.grades import Labels, parse_grade
 from judgefixtures.prompts.templates import FAIL_SLOT, GRADE_FIELD, PASS_SLOT
 from judgefixtures.providers import ProviderResponse, stated_value_schema
 
-from .mode import AnswerSource, JudgeMode, single_response_arms
+from .mode import JudgeMode, single_response_arms
 from .reply_reading import Reading, reply_fields
 
 
@@ -155,9 +155,6 @@ class BinaryMode(JudgeMode):
         """Return these conditions: a response has no order."""
         return single_response_arms(arms)
 
-    def check_asked(self) -> None:
-        """Nothing: it is asked itself, and what it answers is written down as a verdict."""
-
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
         return verdict_to_grade((await self.judge.ask(prompt)).verdict)
@@ -184,15 +181,13 @@ class BinaryMode(JudgeMode):
         table = self.table
         return grade_token_pattern(table.verdict, table.labels, table.grade_field) if table.logprobs else None
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
-        """Return every arm's grades in the order of the examples."""
-        required = self.required_arms(arms)
-        by_arm = dict(zip(required, clerk.collect(RequestSet(self.judge, pairs, required, plans)), strict=True))
-        return [by_arm[_alone(arm)] for arm in arms]
+    def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:
+        """Return the requests for grades."""
+        return super().requests(pairs, list(dict.fromkeys(map(_alone, arms))), plans)
 
-    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:
-        """Return the questions to look up for an arm."""
-        return super().task(pairs, _alone(arm), plans)
+    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:
+        """Return the grades in an arm."""
+        return super().replies(pairs, _alone(arm), asked)
 
     # --- what can be checked of it ----------------------------------------------------------------------------
 

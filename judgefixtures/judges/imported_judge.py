@@ -1,16 +1,16 @@
 """Modes of imported judges: answers are looked up, and no model is asked."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from judgefixtures.client.model_client import RequestSet
 from judgefixtures.models.contrasts import single_condition
 from judgefixtures.models.pairs import are_examples
-from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, Replies
-from judgefixtures.util.errors import JudgeFixturesError
+from judgefixtures.models.replies import Arm, Arms, Pairs, Plans
 
 from .binary import BinaryMode
-from .mode import AnswerSource, ImportedAnswers, JudgeMode
+from .mode import JudgeMode
 from .pairwise import PairwiseMode
 from .pass_mark import PassMarkMode
 from .pointwise import PointwiseMode
@@ -20,45 +20,23 @@ class ImportedMode(JudgeMode):
     """What it once said is in its log; it is this log, and who answered is not known."""
 
     is_asked: ClassVar[bool] = False
-    _logs: Mapping[str, Any] = {}
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
         """Return which logs the answers are of, and what is made of them."""
-        return {"provider": base["provider"], **self.made, **self._logs}
+        return {"provider": base["provider"], **self.made, **self.logs_identity}
 
     @property
     @abstractmethod
     def made(self) -> dict[str, Any]:
         """What is made of an answer."""
 
-    @staticmethod
-    def sought(arm: Arm, pairs: Pairs) -> Arm:
-        """Return the arm as a log has it of such pairs, or that of a single response where these are examples."""
-        return (single_condition(arm[0]), arm[1]) if are_examples(pairs) else arm
+    def logged_arms(self, arms: Iterable[Arm], pairs: Pairs) -> list[Arm]:
+        """Return the arms as a log has them of such pairs: those of a single response where these are examples."""
+        return [(single_condition(arm[0]), arm[1]) if are_examples(pairs) else arm for arm in arms]
 
-    def learn_logs(self, logs: ImportedAnswers) -> None:
-        """Take in which logs the answers are of."""
-        self._logs = logs.identity(self.judge.name)
-
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
-        """Return what the log answers; raises JudgeFixturesError where it answers nothing."""
-        replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
-        clerk.note(
-            f"{self.judge.name} is imported: its answers about {clerk.dataset} are those of "
-            f"{clerk.logs.path(self.judge.name, clerk.dataset)}, and nobody was asked"
-        )
-        return replies
-
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:  # noqa: ARG002
-        """Return what the log answers; nothing where it cannot be read, of which the item says what is wrong."""
-        try:
-            return clerk.logs.recorded(self.judge, clerk.dataset, pairs, self.sought(arm, pairs))
-        except JudgeFixturesError:
-            return {}
-
-    def unanswered(self, clerk: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:
-        """Return which arm the log has no answers in."""
-        return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, [self.sought(arm, pairs) for arm in arms])
+    def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:  # noqa: ARG002
+        """Return none: nobody is asked."""
+        return []
 
 
 class ImportedPairwise(ImportedMode, PairwiseMode):

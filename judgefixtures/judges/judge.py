@@ -25,12 +25,12 @@ from judgefixtures.prompts.templates import Template, load_system_prompt, load_t
 from judgefixtures.providers import FatalJudgeError, Provider, ProviderResponse, load_provider, register_credentials
 from judgefixtures.util.errors import JudgeFixturesError, table_heading
 
-from .mode import JudgeContext, mode_class
+from .mode import mode_class
 
 __all__ = ["FatalJudgeError", "Judge", "JudgeReply", "TruncatedAnswersError", "load_judge"]
 
 
-class Judge(JudgeContext):
+class Judge(ModelClient[JudgeReply]):
     """One judge, ready to be asked. Its identity is all that can change an answer."""
 
     client_name = "Judge"
@@ -39,9 +39,14 @@ class Judge(JudgeContext):
     rewordings: tuple[Judge, ...] = ()  # itself with each of its wordings, in their order; none of them has others
 
     def __init__(
-        self, name: str, table: JudgeTable, template: Template, provider: Provider, pace: RateLimiter | None = None
+        self,
+        name: str,
+        table: JudgeTable,
+        template: Template,
+        provider: Provider,
+        rate_limiter: RateLimiter | None = None,
     ) -> None:
-        super().__init__(name, table, provider, pace)
+        super().__init__(name, table, provider, rate_limiter)
         self.template = template
         self.kind = mode_class(table)(self, provider)
 
@@ -184,4 +189,4 @@ def _reworded(judge: Judge, wording: str) -> Judge:
     except JudgeFixturesError as error:
         raise JudgeFixturesError(f"{table.heading} wordings: {error}") from None
     name = f"{judge.name}{REWORDED}{wording_label(wording)}"
-    return Judge(name, table, template, load_provider(table), judge.pace)
+    return Judge(name, table, template, load_provider(table), judge.rate_limiter)

@@ -1,15 +1,16 @@
 """Base of judge modes: the prompt, the requests of an arm, and the verdict of an answer.
 
 Each mode is one class in one file of this folder, and no other code asks for a judge's mode. The defaults fit judges
-that see two responses and choose one. docs/contributing.md explains how to add a mode.
+that see two responses and choose one. CONTRIBUTING.md explains how to add a mode.
 """
+
+from __future__ import annotations
 
 import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgefixtures.client.model_client import ModelClient, RequestSet
 from judgefixtures.config import JudgeTable
@@ -17,66 +18,17 @@ from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Co
 from judgefixtures.models.cues import Families
 from judgefixtures.models.pairs import Pair, as_examples
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, R, Replies
+from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
 from judgefixtures.models.verdicts import Grade, Scale, Score
-from judgefixtures.prompts.templates import LAYOUTS, Template
+from judgefixtures.prompts.templates import LAYOUTS
 from judgefixtures.providers import Provider, ProviderResponse
 
-
-class JudgeContext(ModelClient[JudgeReply]):
-    """A judge as its kind knows it: who is asked, with a template."""
-
-    template: Template
-
-
-class ImportedAnswers(Protocol):
-    """The answers that were imported from logs."""
-
-    def path(self, judge: str, dataset: str) -> Path:
-        """Return where those of a judge on a dataset lie."""
-
-    def identity(self, judge: str) -> dict[str, Any]:
-        """Return which logs a judge's answers are of."""
-
-    def recorded(self, judge: JudgeContext, dataset: str, pairs: Pairs, arm: Arm) -> Mapping[str, JudgeReply]:
-        """Return what a log answers in an arm, by pair id."""
-
-    def replies(self, judge: JudgeContext, dataset: str, pairs: Pairs, arms: Arms) -> Replies:
-        """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
-
-    def unanswered(self, judge: str, dataset: str, pairs: Pairs, arms: Iterable[Arm]) -> str:
-        """Return why a log answers nothing at all in an arm, empty where it answers something in each."""
-
-
-class AnswerSource(Protocol):
-    """Who asks for a kind, through the recordings of one judge on one dataset."""
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset."""
-
-    @property
-    def logs(self) -> ImportedAnswers:
-        """The imported answers."""
-
-    def note(self, text: str) -> None:
-        """Keep a line for the end of the run."""
-
-    def collect(self, task: RequestSet[R]) -> list[tuple[R, ...]]:
-        """Return what every arm comes to, in the order of the pairs: recorded, or asked for now."""
-
-    def look_up(self, task: RequestSet[R]) -> Mapping[str, R]:
-        """Return what is recorded of a task's one arm, by pair id; nothing is asked."""
-
-    def spared(self, task: RequestSet[R]) -> Mapping[str, R]:
-        """Return what is recorded of a task's one arm and would not be asked for by this run."""
-
-
-LookUp = Callable[[RequestSet[Any]], Mapping[str, Any]]
+if TYPE_CHECKING:
+    from .judge import Judge
 
 
 class JudgeMode(ABC):
-    """What makes a judge one of its kind; it knows its judge, and asks through a clerk."""
+    """What makes a judge one of its kind. A mode returns requests and reads replies; it asks nobody."""
 
     is_asked: ClassVar[bool] = True  # somebody answers now; else the answers are those of a log
     sees_order: ClassVar[bool] = True  # the order of two responses can move what it says
@@ -88,8 +40,9 @@ class JudgeMode(ABC):
     preparation: tuple[Arm, ...] = ()  # what is asked before anything else, once for all repeats
     planner: ModelClient[Any] | None = None  # who is asked for plans
     rater: ModelClient[Any] | None = None  # who is asked in place of the judge
+    logs_identity: Mapping[str, Any] = {}  # of which logs its answers are: only a run knows where they lie
 
-    def __init__(self, judge: JudgeContext, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
+    def __init__(self, judge: Judge, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
         self.judge = judge
         self.table: JudgeTable = judge.table
 
@@ -126,9 +79,6 @@ class JudgeMode(ABC):
         """The lowest and the highest score that it gives; None where it gives none."""
         return None
 
-    def learn_logs(self, logs: ImportedAnswers) -> None:  # noqa: B027 (most have nothing to do)
-        """Take in what is imported, of which nobody but a run knows where it lies; nothing here."""
-
     def check_cues(self, families: Families) -> None:  # noqa: B027
         """Raise JudgeFixturesError for cues that its recordings could not tell apart; nothing here."""
 
@@ -150,7 +100,7 @@ class JudgeMode(ABC):
         """Return what is asked for the sake of some arms, what has to be asked before them included."""
         return (*self.preparation, *self.required_arms(arms))
 
-    def asker_of(self, condition: Condition) -> ModelClient[Any]:  # noqa: ARG002
+    def client_of(self, condition: Condition) -> ModelClient[Any]:  # noqa: ARG002
         """Return who is asked in a condition: the judge itself, unless somebody is in its place."""
         return self.rater or self.judge
 
@@ -202,38 +152,30 @@ class JudgeMode(ABC):
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
         """Return the verdict that an answer states, or the invalid one that it is."""
 
-    def plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
-        """Return the plans for some pairs, by pair id: made now, or replayed."""
+    def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:
+        """Return the requests for some arms that are required; of an unknown plan there are none."""
+        return [RequestSet(self.client_of(arms[0][0]), pairs, arms, plans)]
+
+    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:  # noqa: ARG002
+        """Return the replies in an arm, by pair id, of the pairs whose required arms were all asked."""
+        return asked.get(arm, {})
+
+    def logged_arms(self, arms: Iterable[Arm], pairs: Pairs) -> list[Arm]:  # noqa: ARG002
+        """Return some arms as a log has them of such pairs."""
+        return list(arms)
+
+    def plan_requests(self, pairs: Pairs) -> list[RequestSet[Any]]:  # noqa: ARG002
+        """Return the requests for the plans of some pairs; none where nobody writes any."""
+        return []
+
+    def read_plans(self, pairs: Pairs, written: Mapping[str, Any]) -> Plans:  # noqa: ARG002
+        """Return the plans of some pairs, by pair id, as far as they are known from what was written for pairs."""
         return {}
-
-    def known_plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:  # noqa: ARG002
-        """Return the plans that are known before anything is asked, by pair id."""
-        return {}
-
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
-        """Return every arm's replies in the order of the pairs."""
-        return clerk.collect(RequestSet(self.judge, pairs, arms, plans))
-
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
-        """Return what is recorded of an arm, by pair id."""
-        return self.found(clerk.look_up, pairs, arm, plans)
-
-    def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:
-        """Return what looking up the questions of an arm finds, by pair id."""
-        return look_up(self.task(pairs, arm, plans))
-
-    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:
-        """Return the questions to look up for an arm."""
-        return RequestSet(self.asker_of(arm[0]), pairs, (arm,), plans)
 
     # --- what can be checked of it ----------------------------------------------------------------------------
 
     def excuse(self, contrast: Contrast) -> str:  # noqa: ARG002
         """Return why a contrast says nothing of it, empty where it does."""
-        return ""
-
-    def unanswered(self, clerk: AnswerSource, pairs: Pairs, arms: Iterable[Arm]) -> str:  # noqa: ARG002
-        """Return why it can never answer in some of these arms; empty where it can."""
         return ""
 
 

@@ -3,9 +3,11 @@
 prompts/plans.py holds the plans and their prompts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgefixtures.client.costs import CHARACTERS_A_TOKEN
 from judgefixtures.client.model_client import ModelClient, RequestSet, value_or_unset
@@ -15,14 +17,16 @@ from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Asked, Plan
 from judgefixtures.models.plan import Kind as TaskKind
-from judgefixtures.models.replies import Arm, ModelReply, Pairs, Plans, PlanWithUsage
+from judgefixtures.models.replies import Arms, ModelReply, Pairs, Plans, PlanWithUsage
 from judgefixtures.prompts import plans as plan_prompts
 from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import Provider, ProviderResponse, load_provider
 
-from .mode import AnswerSource, JudgeContext
 from .pairwise import PairwiseMode
 from .reply_reading import reply_fields
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class PlanClient(ModelClient[PlanReply]):
     client_name = "Planner"
     limit_key = "plan_max_output_tokens"
 
-    def __init__(self, name: str, table: JudgeTable, pace: RateLimiter) -> None:
+    def __init__(self, name: str, table: JudgeTable, rate_limiter: RateLimiter) -> None:
         changes = {
             "temperature": table.plan_temperature,
             "max_output_tokens": table.plan_max_output_tokens,
@@ -51,7 +55,7 @@ class PlanClient(ModelClient[PlanReply]):
             "logprobs": False,  # a plan is not a choice between two
         }
         table = table.model_copy(update=changes).saying("")
-        super().__init__(name, table, load_provider(table), pace)
+        super().__init__(name, table, load_provider(table), rate_limiter)
         self.asked: Asked = "self" if table.strategy == "plan-self" else "combined"
 
     @property
@@ -109,10 +113,10 @@ class PlanFirstMode(PairwiseMode):
     makes_plans: ClassVar[bool] = True
     planner: PlanClient | None = None
 
-    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
+    def __init__(self, judge: Judge, provider: Provider) -> None:
         super().__init__(judge, provider)
         if self.table.asks_for_plans:
-            self.planner = PlanClient(judge.name, self.table, judge.pace)
+            self.planner = PlanClient(judge.name, self.table, judge.rate_limiter)
             self.preparation = ((plan_prompts.PLAN, 0),)
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +143,7 @@ class PlanFirstMode(PairwiseMode):
         longest = plan.text.ljust(CHARACTERS_A_TOKEN * self.table.plan_max_output_tokens, "x")
         return self.prompt(pair, condition, replace(plan, text=longest))
 
-    def asker_of(self, condition: Condition) -> ModelClient[Any]:
+    def client_of(self, condition: Condition) -> ModelClient[Any]:
         """Return the planner for plans, else the judge."""
         return self.planner if condition is plan_prompts.PLAN and self.planner is not None else self.judge
 
@@ -172,31 +176,28 @@ class PlanFirstMode(PairwiseMode):
 
     # --- what it answers --------------------------------------------------------------------------------------
 
-    def plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
-        """Return the plans for some pairs, asked for or replayed; hand-made ones where nobody writes any."""
+    def plan_requests(self, pairs: Pairs) -> list[RequestSet[Any]]:
+        """Return the requests for plans, one for each question: a replay could not tell two of one question apart."""
+        if self.planner is None:
+            return []
+        of_question: dict[str, Pair] = {}
+        for pair in sorted(pairs, key=lambda pair: pair.id):
+            of_question.setdefault(self.planner.about(pair), pair)
+        return [RequestSet(self.planner, list(of_question.values()), self.preparation, frozen=pairs)]
+
+    def read_plans(self, pairs: Pairs, written: Mapping[str, Any]) -> Plans:
+        """Return the plans that were written for the questions of pairs; hand-made ones where nobody writes any."""
         if self.planner is None:
             return {pair.id: PlanWithUsage(plan_prompts.heuristic_plan(pair)) for pair in pairs}
-        tasks: dict[str, Pair] = {}  # pairs of one question have one plan, or a replay could not tell theirs apart
-        for pair in sorted(pairs, key=lambda pair: pair.id):
-            tasks.setdefault(self.planner.about(pair), pair)
-        task = RequestSet(self.planner, list(tasks.values()), self.preparation, frozen=pairs, what="plan")
-        (written,) = clerk.collect(task)
-        replies = dict(zip(tasks, written, strict=True))
-        return self._planned({pair: replies[self.planner.about(pair)] for pair in pairs})
+        about, read = self.planner.about, self.planner.read_plan
+        of_question = {about(pair): written[pair.id] for pair in pairs if pair.id in written}
+        return {
+            pair.id: PlanWithUsage(read(pair, reply), reply.usage)
+            for pair in pairs
+            if (reply := of_question.get(about(pair))) is not None
+        }
 
-    def known_plans(self, clerk: AnswerSource, pairs: Pairs) -> Plans:
-        """Return the hand-made plans, or those that are recorded."""
-        if self.planner is None:
-            return self.plans(clerk, pairs)
-        recorded = clerk.spared(RequestSet(self.planner, pairs, self.preparation))
-        return self._planned({pair: recorded[pair.id] for pair in pairs if pair.id in recorded})
-
-    def _planned(self, written: Mapping[Pair, PlanReply]) -> Plans:
-        assert self.planner is not None
-        read = self.planner.read_plan
-        return {pair.id: PlanWithUsage(read(pair, reply), reply.usage) for pair, reply in written.items()}
-
-    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> RequestSet[Any]:
-        """Return the questions about the pairs whose plan is known: without it nobody knows what was asked."""
-        known = pairs if arm[0] is plan_prompts.PLAN else [pair for pair in pairs if pair.id in plans]
-        return super().task(known, arm, plans)
+    def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:
+        """Return the requests about the pairs whose plan is known: without it nobody knows what is asked."""
+        known = pairs if arms[0][0] is plan_prompts.PLAN else [pair for pair in pairs if pair.id in plans]
+        return super().requests(known, arms, plans)

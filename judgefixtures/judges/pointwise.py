@@ -4,9 +4,11 @@ Contrasts share scores: response 1 labelled "new" has the same score in every co
 judge never sees an order of responses.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.client.model_client import ModelClient, RequestSet
 from judgefixtures.config import JudgeTable
@@ -15,7 +17,7 @@ from judgefixtures.models.cues import Cue, Families
 from judgefixtures.models.edits import BestJudgeOutput, edit_target, edited_example
 from judgefixtures.models.pairs import Example, Pair, are_examples, units_per_pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, JudgeReply, ModelReply, Pairs, Plans, Replies
+from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, ModelReply, Pairs, Plans
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.verdicts import InvalidKind, Scale, Score, Verdict
 from judgefixtures.parsing.config_hints import hint_for_rating
@@ -24,8 +26,11 @@ from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import Provider, ProviderResponse, stated_value_schema
 from judgefixtures.util.errors import JudgeFixturesError
 
-from .mode import AnswerSource, JudgeContext, JudgeMode, LookUp, single_response_arms
+from .mode import JudgeMode, single_response_arms
 from .reply_reading import Reading, reply_fields
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 
@@ -148,8 +153,8 @@ class ScoreClient(ModelClient[ScoreReply]):
     client_name = "Rater"
     is_comparable = True
 
-    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
-        super().__init__(judge.name, judge.table, provider, judge.pace)
+    def __init__(self, judge: Judge, provider: Provider) -> None:
+        super().__init__(judge.name, judge.table, provider, judge.rate_limiter)
         self._judge = judge
 
     @property
@@ -270,8 +275,6 @@ def reply_of_score(rating: ScoreReply, mark: float | None) -> JudgeReply:
 
 # --- the kind ---------------------------------------------------------------------------------------------
 
-Scored = Mapping[tuple[str, int, str], ScoreReply]  # by the condition's name, its repeat and the pair
-
 
 class PointwiseMode(JudgeMode):
     """One response is shown at a time, and scored; a verdict compares two scores, and no order is seen."""
@@ -280,7 +283,7 @@ class PointwiseMode(JudgeMode):
     gives_scores: ClassVar[bool] = True
     rater: ScoreClient
 
-    def __init__(self, judge: JudgeContext, provider: Provider) -> None:
+    def __init__(self, judge: Judge, provider: Provider) -> None:
         super().__init__(judge, provider)
         self.rater = ScoreClient(judge, provider)
 
@@ -341,58 +344,33 @@ class PointwiseMode(JudgeMode):
         self.check_asked()
         raise AssertionError
 
-    def answers(self, clerk: AnswerSource, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
-        """Return what the scores of every arm's responses amount to: each score is asked for once."""
-        scored: dict[tuple[str, int, str], ScoreReply] = {}
-        for about, arms_to_score in self._questions(pairs, self.required_arms(arms)):
-            ratings = clerk.collect(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
-            scored |= {
-                (condition.name, repeat, name): rating
-                for (condition, repeat), arm in zip(arms_to_score, ratings, strict=True)
-                for name, rating in zip(about, arm, strict=True)
-            }
-        return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
-
-    def recorded(self, clerk: AnswerSource, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, JudgeReply]:
-        """Return the verdicts of the pairs of which both scores are recorded."""
-        scored: dict[tuple[str, int, str], ScoreReply] = {}
-        for condition, repeat in self.required_arms([arm]):
-            ratings = self.found(clerk.look_up, pairs, (condition, repeat), plans)
-            scored |= {(condition.name, repeat, pair): rating for pair, rating in ratings.items()}
-        return self._replies(scored, pairs, arm)
-
-    def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return what looking up an arm finds, by the id of the pair or example: under whose id it was recorded."""
-        known_by_name: dict[str, Any] = {}
-        for about, arms_to_score in self._questions(pairs, [arm]):
-            known = look_up(RequestSet(self.rater, list(about.values()), list(arms_to_score.values())))
-            known_by_name |= {name: known[pair.id] for name, pair in about.items() if pair.id in known}
-        return known_by_name
-
-    @staticmethod
-    def _questions(pairs: Pairs, arms: Arms) -> Iterator[tuple[dict[str, Pair], dict[Arm, Arm]]]:
-        """Yield what is asked, in parts: the pairs by the id of what is asked about, the arms as it is asked in them.
+    def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:  # noqa: ARG002
+        """Return the requests for scores, each once.
 
         The response of a pair is asked about as that pair's, so that whoever scored pairs has the scores of their
         responses, too. What an edit changes is asked about as it is: of a pair it would be one response alone.
         """
         if units_per_pair(pairs) == 1:
-            yield {pair.id: pair for pair in pairs}, {arm: arm for arm in arms}
-            return
-        if edited := {arm: arm for arm in arms if arm[0].edit is not None}:
-            yield {pair.id: pair for pair in pairs}, edited
-        for number in NUMBERS if len(edited) < len(arms) else ():
+            return [RequestSet(self.rater, pairs, arms)]
+        edited = [arm for arm in arms if arm[0].edit is not None]
+        others = [arm for arm in arms if arm[0].edit is None]
+        requests = [RequestSet(self.rater, pairs, edited)] if edited else []
+        for number in NUMBERS if others else ():
             of = {each.id: each.of for each in pairs if isinstance(each, Example) and each.of and each.number == number}
-            yield of, {arm: (replace(_alone(arm), response=number), arm[1]) for arm in arms if arm not in edited}
+            numbered = [(replace(_alone(arm), response=number), arm[1]) for arm in others]
+            requests.append(RequestSet(self.rater, list(of.values()), numbered, ids=list(of), stand_for=others))
+        return requests
 
-    def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, JudgeReply]:
+    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
         if isinstance(arm[0], SingleResponseCondition):
-            keys = [(scored_response_condition(arm[0], 1).name, arm[1], pair.id) for pair in pairs]
-            return {key[2]: reply_of_score(scored[key], self.table.pass_mark) for key in keys if key in scored}
-        rated = {pair.id: (pair, both) for pair in pairs if (both := scores_of_both(scored, pair, *arm)) is not None}
+            scores = asked.get((scored_response_condition(arm[0], 1), arm[1]), {})
+            return {
+                pair.id: reply_of_score(scores[pair.id], self.table.pass_mark) for pair in pairs if pair.id in scores
+            }
+        scored = {pair.id: (pair, both) for pair in pairs if (both := scores_of_both(asked, pair, *arm)) is not None}
         ties = self.table.counts_ties
-        return {key: compare_scores(*both, pair.content_type, counts_ties=ties) for key, (pair, both) in rated.items()}
+        return {key: compare_scores(*both, pair.content_type, counts_ties=ties) for key, (pair, both) in scored.items()}
 
     def excuse(self, contrast: Contrast) -> str:
         """Return that it sees no order, where a contrast is of orders."""
@@ -405,11 +383,9 @@ def _alone(arm: Arm) -> ScoredResponseCondition:
     return condition
 
 
-def scores_of_both(
-    scored: Scored, pair: Pair, condition: Condition, repeat: int
-) -> tuple[ScoreReply, ScoreReply] | None:
-    """Return the ratings of what stands first and second in a condition; None where one of them is lacking."""
+def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[ScoreReply, ScoreReply] | None:
+    """Return the scores of what stands first and second in a condition; None where one of them is missing."""
     order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
-    conditions = [scored_response_condition(condition, number, pair) for number in order]
-    first, second = (scored.get((each.name, repeat, pair.id)) for each in conditions)
+    arms = [(scored_response_condition(condition, number, pair), repeat) for number in order]
+    first, second = (asked.get(arm, {}).get(pair.id) for arm in arms)
     return None if first is None or second is None else (first, second)

@@ -114,7 +114,7 @@ class DetectorClient(ModelClient[DetectorReply]):
 
     client_name = "Reader"
 
-    def __init__(self, name: str, table: JudgeTable, pace: RateLimiter, judgments: Sequence[Judgment]) -> None:
+    def __init__(self, name: str, table: JudgeTable, rate_limiter: RateLimiter, judgments: Sequence[Judgment]) -> None:
         changes = {
             "response_format": "none",  # the schema that it would come with is that of a verdict
             "verdict": "json",
@@ -124,7 +124,7 @@ class DetectorClient(ModelClient[DetectorReply]):
             "logprobs": False,
         }
         table = table.model_copy(update=changes).saying("")
-        super().__init__(name, table, load_provider(table), pace)
+        super().__init__(name, table, load_provider(table), rate_limiter)
         self._prompts = {judgment.pair.id: detecting_prompt(judgment) for judgment in judgments}
         alone = any(isinstance(judgment.condition, SingleResponseCondition) for judgment in judgments)
         self._digest = prompt_digest(ALONE if alone else PROMPT)

@@ -19,7 +19,7 @@ from .record import Record, not_serialized, omit_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyRow(JudgeRow):
-    """How often a judge is right on a dataset in a category, or in "all"."""
+    """Accuracy of a judge on a dataset, by category."""
 
     place: ClassVar[str] = "accuracy"
     category: str = ""
@@ -34,7 +34,7 @@ class AccuracyRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MacroRow(JudgeRow):
-    """The mean accuracy over the categories of a judge and dataset."""
+    """Mean accuracy of a judge over the categories of a dataset."""
 
     categories: int = 0
     accuracy: Estimate
@@ -42,7 +42,7 @@ class MacroRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRate(Record):
-    """How often the first response was chosen, with the labels one way round and the other."""
+    """How often the first response was chosen, by the label on it."""
 
     xy: float = 0.0
     yx: float = 0.0
@@ -50,7 +50,7 @@ class SelectionRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRate(Record):
-    """How often a response passed in arm x, and in arm y; None where no example counts."""
+    """How often a response passed, by arm."""
 
     x: Estimate | None = None
     y: Estimate | None = None
@@ -58,7 +58,7 @@ class PassRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRow(Record):
-    """The words in which the reason of a verdict argues for the other response."""
+    """Words of a reason that argue for the opposite of the verdict."""
 
     pair: str = ""
     condition: str = ""
@@ -69,7 +69,7 @@ class QuoteRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareRange(Record):
-    """The lower and the higher of a share by two detectors, and how far their intervals reach together."""
+    """Range of a share over two detectors."""
 
     values: tuple[float, ...] = ()
     low: float = 0.0
@@ -79,7 +79,7 @@ class ShareRange(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorRow(Record):
-    """What a detector that is a model makes of the reasons, beside the offline one.
+    """Result of the detector that is a model, beside the offline detector.
 
     `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
     detector says and then by what the model says; `agreement` is the share of them with the same answer.
@@ -98,7 +98,7 @@ class DetectorRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloorRow(Record):
-    """The noise that the contrasts of a judge on a dataset stand beside: repeats of one question, and the placebo."""
+    """Noise to compare contrasts with."""
 
     repeat_flip_rate: Estimate | None = None
     placebo_vsr: Estimate | None = None
@@ -106,7 +106,7 @@ class FloorRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastRow(JudgeRow):
-    """What came of a contrast of one judge on one dataset; by default it could not be measured."""
+    """Result of a contrast of one judge on one dataset."""
 
     place: ClassVar[str] = "contrasts"
     family: str = ""
@@ -212,7 +212,7 @@ AFTER_OF_LOST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRow(ReportRow):
-    """What a judge did on the clear pairs of a dataset, and what that says of it.
+    """Control of a judge: its answers on the clear pairs of a dataset.
 
     `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
     judge of one response, which has `tpr`, `tnr` and `youden`. `cause` is what is wrong with a judge that was not shown
@@ -244,7 +244,7 @@ class ControlRow(ReportRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FourCellRow(JudgeRow):
-    """What came of a cue contrast asked in both orders."""
+    """Result of a cue contrast that was asked in both orders."""
 
     place: ClassVar[str] = "four_cells"
     contrast: str = ""
@@ -262,7 +262,7 @@ class FourCellRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLookRow(JudgeRow):
-    """At how many pairs a contrast was decided, and how many calls that took of those that all pairs would have."""
+    """Number of pairs and calls with which a contrast was decided, if looks are planned."""
 
     place: ClassVar[str] = "looks"
     contrast: str = ""
@@ -277,7 +277,7 @@ class GateLookRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotCountedRow(JudgeRow):
-    """What the recorded answers to a check come to, on so many pairs; nothing else in a report knows of it.
+    """Result of a check that does not count, because the judge did not pass its control.
 
     `command` records the control, where that is all that is missing.
     """
@@ -299,7 +299,7 @@ class NotCountedRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueSentences(Record):
-    """The sentences that a contrast exchanges, as they stand in the prompt about response 1."""
+    """Cue sentences of a contrast, as the prompt says them of response 1."""
 
     x: str = ""
     y: str = ""
@@ -307,7 +307,7 @@ class CueSentences(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlansRow(JudgeRow):
-    """What came of a judge's plans on a dataset; by default they could not be made or replayed."""
+    """Plans of a judge on a dataset."""
 
     place: ClassVar[str] = "plans"
     n: int = 0
@@ -332,7 +332,7 @@ class WordingFlips(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResultRow(Record):
-    """What an item found, in a sentence."""
+    """Result of one item."""
 
     judge: str = ""
     baseline: str | None = None
@@ -382,7 +382,7 @@ class LabelPairShifts(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRow(JudgeRow):
-    """The estimated order of the provenance labels for a judge on a dataset."""
+    """Estimated order of the provenance labels for a judge on a dataset."""
 
     n: int = 0
     order: tuple[str, ...] = ()
@@ -403,7 +403,7 @@ class PairShifts(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement(Record):
-    """How far people agree with each other: mean pairwise kappa and Krippendorff's alpha, None of one alone."""
+    """Agreement among people."""
 
     raters: int = 0
     kappa: float | None = None
@@ -424,7 +424,7 @@ class RaterAgreement(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRow(JudgeRow):
-    """How a judge's grades meet people's labels on a dataset in a category, or in "all", which alone is decided."""
+    """Agreement of a judge with people's labels, by category."""
 
     place: ClassVar[str] = "agreement"
     category: str = "all"
@@ -456,7 +456,7 @@ class AgreementRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsPeople(Record):
-    """How a judge's agreement with people compares with theirs among each other, ties included.
+    """Comparison of a judge's agreement with people and people's with each other.
 
     `difference` is the mean of `difference_from_people` over `difference.n` examples, of which `ties` have no majority.
     """
@@ -504,7 +504,7 @@ def human_label(pair: Pair) -> Label | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelRow(Record):
-    """How many answers of a judge a model and fingerprint gave."""
+    """Number of answers by served model and fingerprint."""
 
     judge: str = ""
     model: str | None = None
@@ -517,7 +517,7 @@ ALL = "all"  # the mean over the wordings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingRow(JudgeRow):
-    """What a wording does to a judge's answers on a dataset, or the mean over "all", whose status is the item's."""
+    """Effect of other wordings on the answers of a judge."""
 
     place: ClassVar[str] = "wordings"
     wording: str = ALL
@@ -539,7 +539,7 @@ class WordingRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """What a verdict costs on average, with the judge and with its baseline, over the same n pairs.
+    """Mean cost of a verdict, for the judge and its baseline on the same pairs.
 
     `difference` is judge - baseline; None where fewer than two pairs tell.
     """
@@ -552,7 +552,7 @@ class Expense:
 
 @dataclass(frozen=True, slots=True)
 class PositionPreference:
-    """What a judge's choice owes to the order: how often it is consistent, and how far it prefers the first.
+    """How far the order of the responses decides a judge's choice.
 
     `first` is P(chose what stood first) - 1/2 over both orders, in which content cancels; `by_gold` the same
     where the gold response is 1 and where it is 2.
@@ -577,7 +577,7 @@ class CorrectPairs(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest(Record):
-    """Two judges on the same pairs: the difference a - b, with McNemar's exact p, by itself and by Holm's method."""
+    """Comparison of two judges on the same pairs."""
 
     a: str = ""
     b: str = ""
@@ -588,7 +588,7 @@ class PairedTest(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySideRow(Record):
-    """The accuracy of each judge in a category, "all" or "macro", on the pairs that all were asked about."""
+    """Accuracy of all judges on the same pairs, by category."""
 
     dataset: str = ""
     category: str = ""

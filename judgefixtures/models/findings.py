@@ -22,7 +22,7 @@ R = TypeVar("R", bound="ReportRow")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow(Record):
-    """A part as a row of the report has it."""
+    """One of the things that decide a status."""
 
     part: str = ""
     status: str = ""
@@ -75,7 +75,7 @@ def deciding_parts(parts: Iterable[DecisionPart], status: Status) -> tuple[Decis
 
 @dataclass(frozen=True, slots=True)
 class AppliedWaiver:
-    """Who answers for a finding that does not pass, why, and until which day."""
+    """Waiver of a result that does not pass."""
 
     owner: str
     reason: str

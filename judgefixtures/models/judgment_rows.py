@@ -11,7 +11,7 @@ from .usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbabilityRow(Record):
-    """How likely response 1 was by the probabilities behind a verdict."""
+    """Probability of the first response."""
 
     value: float | None = None
     low: float = 0.0
@@ -22,7 +22,7 @@ class ProbabilityRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedPlanRow(Record):
-    """The plan that a judgment carried out; plans.jsonl has its text."""
+    """Plan that a judgment carried out."""
 
     origin: str = ""
     kind: str = ""
@@ -32,7 +32,7 @@ class ExecutedPlanRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgmentRow(JudgeRow):
-    """A judgment in judgments.jsonl."""
+    """A judgment."""
 
     pair: str = ""
     condition: str = ""
@@ -70,7 +70,7 @@ class GradeRow(JudgmentRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow(Record):
-    """A pair in pairs.jsonl: what its judges were asked about, its two responses in the pair's order."""
+    """A pair."""
 
     dataset: str = ""
     pair: str = ""
@@ -87,7 +87,7 @@ class PairRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleRow(Record):
-    """An example in pairs.jsonl: what its judges were asked about, and what people say of it."""
+    """An example."""
 
     dataset: str = ""
     pair: str = ""
@@ -103,7 +103,7 @@ class ExampleRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTextRow(JudgeRow):
-    """A plan in plans.jsonl: what is carried out, and what was answered where that is not a plan."""
+    """A plan."""
 
     pair: str = ""
     origin: str = ""

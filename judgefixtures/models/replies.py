@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .contrasts import Condition
 from .pairs import Pair
@@ -89,4 +89,4 @@ Arms = Sequence[Arm]
 Plans = Mapping[str, PlanWithUsage]  # by pair id
 
 
-Replies = list[tuple[JudgeReply, ...]]  # of every arm, in the order of the pairs
+Asked = Mapping[Arm, Mapping[str, Any]]  # the replies of a model in each arm, by pair id

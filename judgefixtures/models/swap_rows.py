@@ -22,7 +22,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRow(CandidateRow):
-    """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy.
+    """Comparison of a candidate with its baseline in one quantity.
 
     The first row of a contrast says what its arms are, as that of a gate does.
     """
@@ -49,7 +49,7 @@ class SwapRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsPerVerdict(Record):
-    """How many calls a verdict waits for, one after the other."""
+    """Number of calls in a row that a verdict waits for."""
 
     judge: int = 0
     baseline: int = 0
@@ -57,7 +57,7 @@ class CallsPerVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpenseRow(CandidateRow):
-    """What a verdict costs a candidate and its baseline."""
+    """Cost of a verdict, for a candidate and its baseline."""
 
     place: ClassVar[str] = "expenses"
     contrast: str | None = None
@@ -70,7 +70,7 @@ class ExpenseRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDifferenceRow(CandidateRow):
-    """A pair on which two judges differ, in one condition, with both reasons."""
+    """A pair on which two judges differ in one condition."""
 
     place: ClassVar[str] = "differences"
     pair: str = ""
@@ -171,7 +171,7 @@ class ComponentRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow(Record):
-    """The decision on a candidate; on all of them, where it names none."""
+    """Decision on a candidate, or worst decision on all candidates."""
 
     judge: str = omit_default("")
     baseline: str = omit_default("")

@@ -18,7 +18,7 @@ NO_ROOM = (
 
 @dataclass(frozen=True, slots=True)
 class Usage(Record):
-    """Tokens that a call cost; output includes reasoning. None where the server does not say.
+    """Tokens of a call.
 
     Input includes what the provider read from its cache of prompts (`cached_tokens`) and wrote into it
     (`cache_write_tokens`), whatever its own count does: both have prices of their own. `service_tier` is the one that

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgefixtures.report.exit_code import decide_exit_code
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .figure import NAMES, draw_figure
@@ -17,8 +18,6 @@ from .replication import PaperCell, PaperResults, measure_paper, open_run
 __all__ = ["PaperCell", "PaperResults", "WrittenPaper", "measure_paper", "open_run", "write_paper"]
 
 PAGE = "paper.md"
-EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
-NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,8 @@ def write_paper(paper: PaperResults, folder: Path) -> WrittenPaper:
         raise JudgeFixturesError(
             f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
         ) from None
-    return WrittenPaper((written, *pictures), tuple(describe_paper(paper)), trouble, _exit_code(paper, trouble))
+    code = decide_exit_code(failed=bool(paper.differing), unmeasured=bool(paper.is_lacking), mistake=bool(trouble))
+    return WrittenPaper((written, *pictures), tuple(describe_paper(paper)), trouble, code)
 
 
 def _drawn(paper: PaperResults, folder: Path) -> tuple[Sequence[Path], str]:
@@ -56,11 +56,3 @@ def _drawn(paper: PaperResults, folder: Path) -> tuple[Sequence[Path], str]:
         return draw_figure(paper.measured("recency"), folder), ""
     except JudgeFixturesError as error:
         return (), str(error)
-
-
-def _exit_code(paper: PaperResults, trouble: str) -> int:
-    if paper.differing:
-        return DIFFERENT
-    if paper.is_lacking:
-        return NOT_MEASURED
-    return MISTAKE if trouble else EQUAL

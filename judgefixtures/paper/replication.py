@@ -298,8 +298,8 @@ def _cell(run: Run, of: PaperRecordings, contrast: Contrast, *, story: bool) -> 
 
 def _rates(run: Run, of: PaperRecordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
-    judge, check = run.judge(of.judge), run.inventory.check(finding.name)
-    check = run.inventory.fitted(check, judge.table, run.pairs(of.judge, of.dataset))
+    judge, check = run.judge(of.judge), run.registry.check(finding.name)
+    check = run.registry.fitted(check, judge.table, run.pairs(of.judge, of.dataset))
     pairs = run.about(CheckId(of.judge, of.dataset, check)).pairs
     answers = run.answers(judge, of.dataset, pairs, check.arms[:2])
     x, y = answers.arms

@@ -5,7 +5,7 @@ acknowledgment_classifier.py, its words in lexicon.py.
 
 The definition is ours (arXiv 2509.26072 gives none). *cited*: the reason gives the attribute as a reason, however weak.
 *mentioned*: the reason refers to the attribute, but disclaims, concedes or overrules it, or uses it as a mere name.
-*absent*: anything else. docs/detector.md lists the error rates.
+*absent*: anything else. docs/explanation/detector.md lists the error rates.
 """
 
 from functools import lru_cache

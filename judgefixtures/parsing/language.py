@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from .acknowledgment_classifier import feature_weights
 from .lexicon import common_words
 
-KNOWN_FROM = 0.35  # of a text's words; docs/detector.md has how far texts of either kind are from it
+KNOWN_FROM = 0.35  # of a text's words; docs/explanation/detector.md has how far texts of either kind are from it
 STRANGE = 5  # words: so many without a known one are a sentence in another language, whatever stands around it
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # What is quoted is not the reason's own language: code, formulas, addresses, passages of the responses. No passage

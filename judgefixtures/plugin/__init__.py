@@ -76,7 +76,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     results = JudgeReporter(config)
     config.stash[BY_NAME] = by_name = OptInCollector(config)
-    parts = {"results": results, "roster": results.roster, "decisions": results.decisions, "by-name": by_name}
+    parts = {
+        "results": results,
+        "expected-items": results.expected_items,
+        "decisions": results.decisions,
+        "by-name": by_name,
+    }
     for name, part in {**parts, "redaction": SecretRedaction(config)}.items():
         if config.pluginmanager.register(part, f"{OURS}{name}") is None:
             raise pytest.UsageError(f"-p no:{OURS}{name} switches off a part of the gate: leave this option out.")
@@ -117,7 +122,7 @@ def pytest_pycollect_makeitem(
             *unsuitable_datasets_notes(mark, setup, collector, name),
             *uncompared_families(mark, setup, collector, name),
         ):
-            setup.run.desk.note(line)
+            setup.run.context.note(line)
     return None if subjects else []
 
 
@@ -168,7 +173,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     setup = session_setup(session.config)
     chosen = [subject for _, subject in items.selected_judge_items(session.items)]
     for line in (*unselected_checks(setup, option), *unchecked(setup, option, chosen)):
-        setup.run.desk.note(line)
+        setup.run.context.note(line)
     if not (option.judge_preflight or option.judge_record != "none"):
         return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")

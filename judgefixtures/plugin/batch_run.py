@@ -29,9 +29,9 @@ class BatchRunPlugin:
         try:
             self._words = run.send_batches()
         except JudgeFixturesError as error:
-            self._words = list(run.posting.mail.messages) if run.posting.mail is not None else []
+            self._words = list(run.batch_session.manager.messages) if run.batch_session.manager is not None else []
             self._error = str(error)
-        self._waits = run.posting.waits
+        self._waits = run.batch_session.waits
         return ran
 
     @pytest.hookimpl(trylast=True)

@@ -95,7 +95,7 @@ class Gate:
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
-        cells = getattr(self._subject.check, "cells", None) or self._setup.run.inventory.swap_cells(self._subject.judge)
+        cells = getattr(self._subject.check, "cells", None) or self._setup.run.registry.swap_cells(self._subject.judge)
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
@@ -112,9 +112,9 @@ class Gate:
         case = CheckInput(
             judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs)
         )
-        check = self._setup.run.inventory.fitted(check, judge.table, given)
+        check = self._setup.run.registry.fitted(check, judge.table, given)
         try:
-            finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
+            finding = self._setup.run.check_runner.check(check, case, self._outcome.ledger, beside, self._subject)
         except WaitingError as error:
             self._outcome.waiting = True
             raise pytest.skip.Exception(make_printable(str(error))) from None

@@ -45,7 +45,7 @@ def subjects_of_mark(mark: pytest.Mark, setup: SessionSetup) -> list[CheckId]:
 
     baseline = setup.baseline_name if mark.name == SWAP else None
     subjects = [
-        CheckId(judge, dataset, setup.run.inventory.fitted(check, setup.config.judge_table(judge), pairs), baseline)
+        CheckId(judge, dataset, setup.run.registry.fitted(check, setup.config.judge_table(judge), pairs), baseline)
         for judge in setup.judge_names
         for dataset, check in _checks_asked(mark, setup, checks_for(mark, setup, judge), judge)
         for pairs in [setup.run.pairs(judge, dataset)]
@@ -78,7 +78,7 @@ def parts_left_out(mark: pytest.Mark, setup: SessionSetup) -> Iterator[CheckId]:
                     frozen = (run.library.frozen(name, dataset) for name in (judge, str(setup.baseline_name)))
                     is_here = run.samples.is_here(judge, dataset)
                     pairs = run.pairs(judge, dataset) if is_here else next(filter(None, frozen), ())
-                fitted = run.inventory.fitted(check, config.judge_table(judge), pairs)
+                fitted = run.registry.fitted(check, config.judge_table(judge), pairs)
                 if fitted.applies_to(run.judge(judge), pairs):
                     yield CheckId(judge, dataset, fitted, setup.baseline_name)
 
@@ -94,7 +94,7 @@ def checks_for(mark: pytest.Mark, setup: SessionSetup, judge: str) -> Sequence[C
     if mark.name != SWAP:
         return [check_of(contrast) for contrast in contrasts]
     named = _datasets(mark, setup, "", judge) if DATASETS in mark.kwargs else None
-    return swap_checks(contrasts, setup.run.inventory.swap_cells(judge, families, named))
+    return swap_checks(contrasts, setup.run.registry.swap_cells(judge, families, named))
 
 
 def item_subject(node: Any) -> CheckId | None:

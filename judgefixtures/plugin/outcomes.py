@@ -90,7 +90,7 @@ def missing_result_finding(setup: SessionSetup, subject: CheckId, message: str) 
     run, judge = setup.run, setup.run.judge(subject.judge)
     baseline = None if subject.baseline is None else run.judge(subject.baseline)
     pairs = tuple(run.pairs(subject.judge, subject.dataset))
-    check = run.inventory.fitted(subject.check, judge.table, pairs)  # xdist's controller knows the item's id alone
+    check = run.registry.fitted(subject.check, judge.table, pairs)  # xdist's controller knows the item's id alone
     finding = check.error_finding(CheckInput(judge, subject.dataset, pairs, setup.config, baseline), message)
     return replace(finding.with_evidence(required=setup.required_swaps), of_test=True)
 

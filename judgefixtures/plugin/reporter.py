@@ -42,9 +42,9 @@ class JudgeReporter:
         self._config = config
         self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
         self._endings = TestOutcomes()
-        self.roster = ExpectedItems(config)
+        self.expected_items = ExpectedItems(config)
         self.decisions = SwapDecisionReporter(config, self)
-        self._settling = ResultResolver(config, self._endings, self.roster)
+        self._settling = ResultResolver(config, self._endings, self.expected_items)
         self._settled = ResolvedResults()
         self._report: Row | None = None
         self._record: RunRecord | None = None
@@ -87,10 +87,10 @@ class JudgeReporter:
         report, lost = self.conclude(session), self._settled.lost
         ended = session.exitstatus not in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
         if SETUP in self._config.stash and ended and not (lost or self._settled.unfinished or self._waits):
-            self._config.stash[SETUP].run.library.finish(self.roster.last_words("run"))
+            self._config.stash[SETUP].run.library.finish(self.expected_items.last_words("run"))
         if lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = self.code = pytest.ExitCode.INTERNAL_ERROR
-        if not self._settled.results and not self._waits and not lost and self.roster.is_complete:
+        if not self._settled.results and not self._waits and not lost and self.expected_items.is_complete:
             report = self._nothing_selected()
         elif self._waits:
             self._tell_of_none("answers are on their way")
@@ -186,7 +186,7 @@ class JudgeReporter:
             return False
         if session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names:
             return False
-        return not self.roster.uncollected or bool(self._config.option.continue_on_collection_errors)
+        return not self.expected_items.uncollected or bool(self._config.option.continue_on_collection_errors)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line per contrast, and where the report is."""
@@ -236,7 +236,7 @@ class JudgeReporter:
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
-        kept = [*kept, *(note for notes in self.roster.last_words("notes") for note in notes)]
+        kept = [*kept, *(note for notes in self.expected_items.last_words("notes") for note in notes)]
         kept += filter(None, [self._config.stash[BY_NAME].note])
         kept += self._gone_on_with()
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})

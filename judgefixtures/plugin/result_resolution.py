@@ -33,29 +33,29 @@ class ResolvedResults:
 class ResultResolver:
     """Knows what was to run, and how the test of each item ended."""
 
-    def __init__(self, config: pytest.Config, endings: TestOutcomes, roster: ExpectedItems) -> None:
-        self._config, self._endings, self._roster = config, endings, roster
+    def __init__(self, config: pytest.Config, endings: TestOutcomes, expected_items: ExpectedItems) -> None:
+        self._config, self._endings, self._expected_items = config, endings, expected_items
 
     def settle(self, session: pytest.Session) -> ResolvedResults:
         """Return the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
         stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        settled, names, missing = ResolvedResults(), self._roster.awaited(session), []
+        settled, names, missing = ResolvedResults(), self._expected_items.awaited(session), []
         nameless: list[str] = []  # what came to no finding, and nobody knows what it is about
         for name in dict.fromkeys([*self._endings.names, *names]):
             ended = self._endings.of(name)
             for ending in ended:
                 nameless += self._keep(settled, name, names.get(name) or names_by_test_id(name), ending)
-            if name in names and len(ended) < self._roster.copies:
+            if name in names and len(ended) < self._expected_items.copies:
                 missing.append(name)
         left = [name for name in missing if not stopped or names[name][0] not in settled.results]
         for name in left:
             nameless += self._keep(settled, name, names[name], TestOutcome(why=STOPPED if stopped else LOST))
         settled.unfinished = sorted({names[name][0] for name in left}) if stopped else []
         reasons = [*([] if stopped or not missing else [_never_reported(missing)]), *nameless]
-        if self._roster.uncollected and settled.results:
-            reasons.append(_not_collected(self._roster.uncollected))
+        if self._expected_items.uncollected and settled.results:
+            reasons.append(_not_collected(self._expected_items.uncollected))
         settled.lost = "; ".join(reasons)
         return settled
 

@@ -64,12 +64,13 @@ class SessionSetup:
         )
         folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
         self._interruption: SignalCancelToken | None = None
+        self._checked = False
         self.run: Run = Run(self.config, folder, options, progress=ProgressBar(config), stop=self._stop)
         if self.baseline_name is not None:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
                 # Against itself: nothing to learn of the judge, but a way to see that equal judges are approved.
-                self.run.desk.note(f"{self.baseline_name} is compared with itself")
+                self.run.context.note(f"{self.baseline_name} is compared with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
         from judgefixtures.config import TABLE, build_config, load_config
@@ -127,7 +128,7 @@ class SessionSetup:
         for name in self.judge_names if baseline is not None else ():
             judge = self.run.judge(name)
             if name != baseline and judge.identity == self.run.judge(str(baseline)).identity:
-                self.run.desk.note(
+                self.run.context.note(
                     f"{name} and {baseline} are one judge by two names (model, prompt and parameters are the same): an "
                     f"APPROVE says nothing of another. Set what differs in {judge.table.heading}"
                 )
@@ -136,6 +137,8 @@ class SessionSetup:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         from judgefixtures.run.run import REPEAT
 
+        if self._checked:
+            return
         self._check_asked()
         self._check_swaps()
         for judge in self.judges:
@@ -159,6 +162,7 @@ class SessionSetup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{accepted_values(waiver.contrast, known)}."
                 )
+        self._checked = True
 
     def _check_askable(self, judge: str) -> None:
         """Raise JudgeFixturesError where a recording may not send a judge's key, or has no SDK to ask it through."""
@@ -237,7 +241,7 @@ class SessionSetup:
         judges = self.judges
         swaps = self.takes_looks and self.baseline_name is not None  # a contrast's looks are its gate's
         given = {"command line": {"--judge-until-decided": swaps}}
-        return dict(sorted((self.run.inventory.settings(judges) | given).items()))
+        return dict(sorted((self.run.registry.settings(judges) | given).items()))
 
     @property
     def command_start(self) -> str:

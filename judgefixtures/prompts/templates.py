@@ -163,6 +163,10 @@ class Template:
         """Return the pair with the columns that the wording for it shows, and no others."""
         return keep_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair
 
+    def shows_all(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Return pairs with the columns that the wording for each shows."""
+        return [self.shows(pair) for pair in pairs]
+
     def render(self, pair: Pair, condition: Condition, placement: Placement = "after", plan: str = "") -> str:
         """Return the prompt for a pair in a condition, cues after the responses or before each of them."""
         labels = (condition.cue_1, condition.cue_2)

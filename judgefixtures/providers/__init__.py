@@ -228,10 +228,11 @@ def api_key(table: JudgeTable) -> str:
     return key
 
 
-def register_credentials(table: JudgeTable) -> None:
-    """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
-    api_key(table)
-    register_address_secrets(table.address)
+def register_credentials(*tables: JudgeTable) -> None:
+    """Take for secret what judges will be asked with: their keys, and what stands before the host in an address."""
+    for table in tables:
+        api_key(table)
+        register_address_secrets(table.address)
     for name, value in os.environ.items():
         if name.lower().endswith("_proxy"):
             register_address_secrets(value)

@@ -1,6 +1,6 @@
 """Batch API of all providers: the shared protocol, limits, states and results.
 
-The package batches/ manages a run's requests. See docs/batch.md.
+The package batches/ manages a run's requests.
 """
 
 from __future__ import annotations

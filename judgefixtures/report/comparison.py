@@ -17,11 +17,11 @@ from judgefixtures.checks.swap_decision import decide_swaps
 from judgefixtures.models import check_rows
 from judgefixtures.models.findings import Finding, Row, evidence_of, part_rows, rows_of
 from judgefixtures.models.pairs import LABELS
-from judgefixtures.statistics import Estimate, format_signed, holm, pluralize, upper_tail, z_quantile
+from judgefixtures.statistics import Estimate, format_signed, holm, upper_tail, z_quantile
 from judgefixtures.statistics.clusters import score_interval, score_test
 from judgefixtures.util.errors import JudgeFixturesError
-from judgefixtures.util.texts import join_names
 
+from .messages import MESSAGES
 from .run_record import MOST_SHOWN, RunRecord, asked_digests, differing_settings, result_options, stopped_run_note
 
 LEVEL = 0.05  # of all tests together, by Holm's method
@@ -37,8 +37,6 @@ FLIPS = "excess flips of other words"
 SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
 AGAINST = " against "
 ARM = ("judge", "dataset", "condition", "repeat")
-SHOWN_IDS = 5
-
 Key = tuple[str, str, str]  # judge, dataset, quantity
 Scores = dict[Key, Mapping[str, float]]  # by pair id
 
@@ -86,16 +84,12 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportChanges:
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
     beyond = [change for change in changes if adjusted[change.key] < LEVEL]
     moved = [change for change in changes if change.old.value != change.new.value]
-    lines = [*failed, _headline(len(shared), len(moved), beyond, old, new)]
+    lines = [*failed, MESSAGES.change_headline(len(shared), len(moved), len(beyond), old.about.date, new.about.date)]
     if moved:
         pairs_header = " or ".join(sorted({after.asked(change.key) for change in moved}, reverse=True))
         header = (*HEADER, pairs_header, "more than chance")
         lines += ["", *table_lines([header, *(_cells(change, adjusted[change.key]) for change in moved)])]
-        lines += [
-            f"CI: of the change. {pairs_header}: the same ones in both reports, or others (then the interval is "
-            f"wider); -: {_unpaired(moved)}.",
-            "more than chance: by Holm's method over everything compared, at most 5% false ones.",
-        ]
+        lines += MESSAGES.lines("change_legend", pairs_header, _unpaired(moved))
     lines += [*_labels(before, after), *statuses]
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
     lines += _only("NEW", after.estimates.keys() - before.estimates.keys())
@@ -107,10 +101,8 @@ def _trouble(which: str, record: RunRecord) -> list[str]:
     """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
     counts = Counter(str(each.status) for each in record.findings if each.waived is None)
     decided = [row for row in decide_swaps(record.findings) or () if row.status != "APPROVE"]
-    many = [(status, counts[status]) for status in ("ERROR", "FAIL", "INCONCLUSIVE") if counts[status]]
-    lines = [f"{count} {'result is' if count == 1 else 'results are'} {status}" for status, count in many]
-    lines += [f"the swap of {row.baseline} for {row.judge} is {row.status}" for row in decided]
-    lines += filter(None, [record.about.lost, stopped_run_note(record.about.unfinished)])
+    ends = (record.about.lost, stopped_run_note(record.about.unfinished))
+    lines = MESSAGES.lines("trouble", counts, decided, ends)
     if record.failed and not lines:
         lines = ["an item failed"]
     return [f"{which} DID NOT PASS: {'; '.join(lines)}"] if lines else []
@@ -226,15 +218,6 @@ def _independent(old: Estimate, new: Estimate) -> Estimate:
     return Estimate(value, low, high, old.confidence, min(old.n, new.n))
 
 
-def _headline(shared: int, changed: int, beyond: list[EstimateChange], old: RunRecord, new: RunRecord) -> str:
-    of = f"of {shared} estimates, from {old.about.date} to {new.about.date}"
-    if beyond:
-        return f"CHANGED: {len(beyond)} {of}, changed by more than chance"
-    if changed:
-        return f"NO CHANGE beyond chance: {changed} {of}, differ, and none by more than noise makes them"
-    return f"NO CHANGE: none {of}, differs"
-
-
 def _unpaired(changes: Iterable[EstimateChange]) -> str:
     """Say what is compared without pairs, of what is shown; of CAR where there is nothing of the kind."""
     there = {"swap" if AGAINST in change.key[0] else change.key[2].partition(" ")[0] for change in changes}
@@ -248,11 +231,7 @@ def _labels(before: _Side, after: _Side) -> list[str]:
         of = dataset, name
         if before.labels[of] != after.labels[of] and before.texts[of] == after.texts[of]:
             moved.setdefault(dataset, []).append(name)
-    return [
-        f"{pluralize(len(names), 'example')} of {dataset} {'has' if len(names) == 1 else 'have'} another label: "
-        f"{join_names((shorten(name, 60) for name in names), most=SHOWN_IDS)}"
-        for dataset, names in moved.items()
-    ]
+    return MESSAGES.lines("other_labels", moved)
 
 
 def _cells(change: EstimateChange, adjusted: float) -> tuple[str, ...]:
@@ -293,25 +272,15 @@ def _only(which: str, keys: set[Key]) -> list[str]:
 
 def _others(old: RunRecord, new: RunRecord) -> list[str]:
     """Say what else is another one: the version, and the judges of one name."""
-    lines = []
-    if old.about.version != new.about.version:
-        lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
-    lines += [
-        f"{name} was {shorten(before, MOST_SHOWN)}, is {shorten(after, MOST_SHOWN)}"
-        for name, (before, after) in differing_settings(old.about, new.about).items()
-    ]
+    settings = differing_settings(old.about, new.about)
+    shown = {name: [shorten(value, MOST_SHOWN) for value in both] for name, both in settings.items()}
     then, now = asked_digests(old.about), asked_digests(new.about)
-    lines += [
-        f"{name}: was {' and '.join(sorted(then[name]))}, is {' and '.join(sorted(now[name]))}"
-        for name in sorted(then.keys() & now.keys())
-        if then[name] != now[name]
-    ]
-    were, are = (" ".join(result_options(each.about)) or "not given" for each in (old, new))
-    lines += [f"--judge-pairs, --judge-repeats: was {were}, is {are}"] if were != are else []
-    both = sorted(old.judges.keys() & new.judges.keys())
-    changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
-    another = "is another judge than it was: its table, or what was imported of it, changed"
-    return lines + [f"{name} {another}" for name in changed]
+    both = sorted(then.keys() & now.keys())
+    digests = {name: (then[name], now[name]) for name in both if then[name] != now[name]}
+    options = [" ".join(result_options(each.about)) for each in (old, new)]
+    judges = sorted(old.judges.keys() & new.judges.keys())
+    changed = [name for name in judges if _identity(old, new, name) != _identity(new, old, name)]
+    return MESSAGES.lines("other_circumstances", old.about, new.about, shown, digests, options, changed)
 
 
 def _identity(record: RunRecord, other: RunRecord, name: str) -> Row:

@@ -7,9 +7,10 @@ result, and the largest of them.
 from collections.abc import Container, Iterable, Sequence
 
 from judgefixtures.models.check_rows import ContrastRow
-from judgefixtures.models.vocabulary import wording_of
-from judgefixtures.statistics.estimate import Status, pluralize
-from judgefixtures.util.texts import join_names
+from judgefixtures.models.vocabulary import Vocabulary, wording_of
+from judgefixtures.statistics.estimate import Status
+
+from .messages import MESSAGES
 
 ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
@@ -61,29 +62,17 @@ def group_sentence(
 
 def group_summary(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
     """Return the same without the status: of one contrast its own sentence, else how many there are and the largest."""
-    row = group[0]
-    if row.status == Status.NOT_APPLICABLE:
-        return f"{pluralize(len(group), 'check')} of {row.family} of {row.judge}: {row.message}"
-    if len(group) == 1:
-        return row.text
-    if row.status == Status.PASS:
-        return f"{row.family}, the largest of {len(group)} shifts: {row.text}"
-    of_family = [each for each in rows if (each.judge, each.family) == (row.judge, row.family)]
+    of_family = [each for each in rows if (each.judge, each.family) == (group[0].judge, group[0].family)]
     contrasts = [each for each in of_family if each.status != Status.NOT_APPLICABLE]
-    count = f"{len(group)} of {pluralize(len(contrasts), 'contrast')} of {row.family}"
-    on = join_names(dict.fromkeys(each.dataset for each in group))
-    which = "the largest shift" if row.gated_shift else "the first"
-    return f"{count} on {on}, {which}: {row.text}{_admitted(group)}"
+    return MESSAGES.group(group, contrasts, _admitted(group))
 
 
-def _admitted(group: Sequence[ContrastRow]) -> str:
+def _admitted(group: Sequence[ContrastRow]) -> tuple[int, int, Vocabulary] | None:
     """Return how many of the verdicts that followed a label admit it in all of them, where any admits too few."""
     known = [row.car for row in group if row.car]
     if len(known) < 2 or not any(part.part == "car" for row in group for part in row.decided_by):
-        return ""
-    admitted, followed = sum(round(car.value * car.n) for car in known), sum(car.n for car in known)
-    verdict_words = wording_of(group[0].outcome).said
-    return f"; together their reasons admit {admitted} of the {followed} {verdict_words} that went to a label"
+        return None
+    return sum(round(car.value * car.n) for car in known), sum(car.n for car in known), wording_of(group[0].outcome)
 
 
 def holm_lines(rows: Sequence[ContrastRow], alpha: float) -> list[str]:
@@ -94,23 +83,9 @@ def holm_lines(rows: Sequence[ContrastRow], alpha: float) -> list[str]:
         violations = [name for name, row in rows_by_name.items() if (row.p_fail or 0.0) < alpha]
         adjusted = {name: p for name, row in rows_by_name.items() if (p := row.p_fail_holm) is not None and p < alpha}
         if adjusted:
-            sign = "=" if len(adjusted) == 1 else "<="
-            text = f"{_of(violations, list(adjusted))} (p {sign} {max(adjusted.values()):.2g})"
-            lines.append(f"Violations of {judge} that survive Holm's adjustment: {text}")
+            lines.append(MESSAGES.holm(judge, violations, adjusted))
     return lines
 
 
 def _named(row: ContrastRow) -> str:
     return f"{row.contrast} on {row.dataset}"
-
-
-def _of(violations: Sequence[str], surviving: Sequence[str]) -> str:
-    """Return some of all violations by whichever names are fewer: theirs, or those of the others."""
-    if len(surviving) == 1:
-        return surviving[0]
-    others = [name for name in violations if name not in surviving]
-    if not others:
-        return f"all {len(surviving)}"
-    count = f"{len(surviving)} of {len(violations)}"
-    few = len(others) < len(surviving)
-    return f"{count}, all but {join_names(others)}" if few else f"{count}, {join_names(surviving)}"

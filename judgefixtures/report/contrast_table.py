@@ -6,7 +6,7 @@ from dataclasses import replace
 from judgefixtures.checks.close_pairs import describe_close_pairs, with_movable_share
 from judgefixtures.checks.contradiction_quotes import contradiction_lines
 from judgefixtures.checks.detector_agreement import detector_lines
-from judgefixtures.checks.formatting import interval_cell, share_counted, table_lines
+from judgefixtures.checks.formatting import interval_cell, table_lines
 from judgefixtures.checks.log_odds_and_scores import log_odds_and_score_lines
 from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.plain_language import status_cell
@@ -16,9 +16,9 @@ from judgefixtures.models.cues import PLACEBO
 from judgefixtures.models.findings import Finding, Row, decided_by_control, evidence_of, rows_of
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary, combine_words, wording_of
 from judgefixtures.statistics import Estimate, Status, format_share, format_signed
-from judgefixtures.statistics.estimate import format_estimate, interval_text, pluralize
 
 from .contrast_groups import group_equal_results, group_sentence, holm_lines
+from .messages import MESSAGES
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
@@ -65,22 +65,18 @@ def _tell_contrasts(report: Row, view: DisplayOptions) -> list[str]:
             *table_lines([_header(rows), *map(_cells, alone if view.verbose else group_equal_results(rows))]),
             *table_legend(rows),
             "",
-            *_floors(rows),
+            *MESSAGES.lines("floors", {(row.judge, row.dataset): row.floor for row in rows}),
             *flips_lines(rows),
-            *_preferences(rows, view),
+            *MESSAGES.lines("preferences", rows, view.verbose),
             *log_odds_and_score_lines(rows),
-            *_corrections(rows, view),
+            *MESSAGES.lines("corrections", rows, view.verbose),
             *_alarms(rows, view),
             *detector_lines(rows),
             *contradiction_lines(rows),
         ]
     if surviving := holm_lines(rows, view.alpha):
         text += ["", *surviving]
-    for row in rows:
-        if by := row.waived:
-            of = f"{row.judge} {row.dataset} {row.contrast}"
-            text += ["", f"WAIVED {of} by {by.owner} until {by.expires} ({by.reason}): {row.message}"]
-    return [*text, *_undecided(rows, view)]
+    return [*text, *MESSAGES.lines("waived", rows), *_undecided(rows, view)]
 
 
 def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
@@ -93,36 +89,14 @@ def _undecided(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
     """Return what would settle what is undecided, where no diagnosis above has told it: of each family the largest."""
     open_ = [row for row in rows if row.status == Status.INCONCLUSIVE and not row.waived]
     open_ = [row for row in open_ if (row.judge, row.dataset, row.contrast) not in view.told]
-    lines = []
-    for row, *others in [[row] for row in open_] if view.verbose else group_equal_results(open_, ()):
-        more = f" (and {len(others)} more of {row.family}: -v tells each)" if others else ""
-        lines += ["", f"INCONCLUSIVE {row.judge} {row.dataset} {row.contrast}: {row.message}{more}"]
-    return lines
+    groups = [[row] for row in open_] if view.verbose else group_equal_results(open_, ())
+    return MESSAGES.lines("undecided", groups)
 
 
 def _unsteady(report: Row) -> list[str]:
     """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
-    lines = [
-        f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} "
-        f"{wording_of(row.outcome).said} change when the same question is asked again, more than the tolerance of "
-        f"{format_share(row.tolerance)}. Such flips go either way and cancel out in VSR, but they widen its interval: "
-        "a PASS takes more pairs."
-        for row in CONTRASTS.read_records(report)
-        if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
-    ]
+    lines = MESSAGES.lines("unsteady", CONTRASTS.read_records(report))
     return [*lines, ""] if lines else []
-
-
-def _floors(rows: Sequence[ContrastRow]) -> list[str]:
-    """Say what the noise is that a judge's contrasts stand beside, where it was measured."""
-    lines = []
-    for (judge, dataset), floor in {(row.judge, row.dataset): row.floor or FloorRow() for row in rows}.items():
-        flips, placebo = floor.repeat_flip_rate, floor.placebo_vsr
-        parts = [f"flips between repeats {format_estimate(flips, format_share)}"] if flips else []
-        parts += [f"placebo VSR {format_estimate(placebo)}"] if placebo else []
-        if parts:
-            lines.append(f"noise floor of {judge} on {dataset}: {'; '.join(parts)}")
-    return lines
 
 
 def table_legend(rows: Sequence[ContrastRow]) -> list[str]:
@@ -156,33 +130,10 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
     for (judge, dataset), passed in passes.items():
         most = max(passed, key=_flips)
         words = wording_of(most.outcome)
-        flips = f"at most {_flips(most)} of {most.n} {words.said}" if _flips(most) else f"no {words.says}"
-        moved = f"in the {pluralize(len(passed), 'contrast')} that passed {flips} moved"
         close = describe_close_pairs(most.movable, words, passed=True, unknown=most.movable_unknown)
-        covered.setdefault((judge, f"{moved}; {close}"), []).append(dataset)
+        covered.setdefault((judge, MESSAGES.passes_cover(passed, most, _flips(most), close)), []).append(dataset)
     where = [(judge, " and ".join(datasets), text) for (judge, text), datasets in covered.items()]
     return [f"what PASS covers of {judge} on {datasets}: {text}" for judge, datasets, text in where]
-
-
-def _preferences(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
-    """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
-    return [
-        f"position preference of {row.judge} on {row.dataset}: first chosen {format_estimate(position.first)} more "
-        "often than half"
-        for row in rows
-        if (position := row.position) and (view.verbose or row.status != Status.PASS)
-    ]
-
-
-def _corrections(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
-    """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
-    return [
-        f"CAR of {row.judge} on {row.dataset} in {row.contrast}: {format_share(car.value)}, corrected for the "
-        f"detector's measured errors and noise flips {format_estimate(corrected, format_share)}"
-        for row in rows
-        if (car := row.car) and (corrected := row.car_corrected) and row.family != PLACEBO
-        if view.verbose or format_share(car.value) != format_share(corrected.value)
-    ]
 
 
 def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
@@ -192,11 +143,7 @@ def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
         if (alarms := row.false_alarms) and row.family != PLACEBO and (view.verbose or alarms.value):
             key = (row.judge, row.dataset, row.family)
             worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
-    return [
-        f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
-        f"{share_counted(alarms)}, {interval_text(alarms)}"
-        for (judge, dataset, family), alarms in worst_of.items()
-    ]
+    return MESSAGES.lines("alarms", worst_of)
 
 
 def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:

@@ -1,15 +1,14 @@
-"""Exit code of a run, by its findings."""
+"""Exit codes: of a run by its findings (pytest, `report merge`, `report check`), and of `judgefixtures paper`."""
 
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.models.findings import Row
 from judgefixtures.statistics import Status
+from judgefixtures.util.exit_codes import ExitCode
 
 from .run_record import RunRecord
 
-FAILED = 1
-NOT_MEASURED = 10  # apart from pytest's own codes, 0 to 6
-NOTHING_DECIDED = 11
+FAILED, NOT_MEASURED, NOTHING_DECIDED = ExitCode.FAILED, ExitCode.NOT_MEASURED, ExitCode.NOTHING_DECIDED
 
 
 def has_only_errors(results: Iterable[Row]) -> bool:
@@ -35,11 +34,22 @@ def _status(result: Row) -> str:
     return str(result["findings"][-1]["status"])
 
 
+def decide_exit_code(*, failed: bool, unmeasured: bool, mistake: bool = False, undecided: bool = False) -> int:
+    """Return the exit code: what failed comes first, then what could not be measured, made or decided.
+
+    >>> decide_exit_code(failed=False, unmeasured=True), decide_exit_code(failed=False, unmeasured=False)
+    (10, 0)
+    """
+    codes = {FAILED: failed, NOT_MEASURED: unmeasured, ExitCode.MISTAKE: mistake, NOTHING_DECIDED: undecided}
+    return int(next((code for code, holds in codes.items() if holds), ExitCode.OK))
+
+
 def exit_code(record: RunRecord, report: Row) -> int:
     """Return the exit code of a run that left this behind."""
-    decided = report.get("decision", {}).get("status", "APPROVE")
-    if decided != "REJECT" and not record.about.lost and has_only_errors(record.results):
-        return NOT_MEASURED
-    if record.failed or record.about.lost or decided != "APPROVE":
-        return FAILED
-    return NOTHING_DECIDED if record.about.unselected or nothing_decided(record.results) else 0
+    decided, lost = report.get("decision", {}).get("status", "APPROVE"), bool(record.about.lost)
+    unmeasured = decided != "REJECT" and not lost and has_only_errors(record.results)
+    return decide_exit_code(
+        failed=not unmeasured and (record.failed or lost or decided != "APPROVE"),
+        unmeasured=unmeasured,
+        undecided=record.about.unselected or nothing_decided(record.results),
+    )

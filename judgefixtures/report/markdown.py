@@ -14,18 +14,19 @@ from judgefixtures.checks.log_odds_and_scores import not_applied_lines
 from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.plain_language import NAMED, status_cell
 from judgefixtures.client.costs import format_usd
-from judgefixtures.models.check_rows import ContrastRow, FourCellRow
+from judgefixtures.models.check_rows import ContrastRow
 from judgefixtures.models.findings import Row, decided_by_control
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary, combine_words
 from judgefixtures.statistics import Estimate, Status, format_share, format_signed
 from judgefixtures.swap.components import fault_signs
 from judgefixtures.util.jinja import load_template
-from judgefixtures.util.texts import join_names, make_one_line
+from judgefixtures.util.texts import make_one_line
 
 from .contrast_groups import group_equal_results, group_sentence, name_largest
 from .contrast_table import CONTRASTS, measured_rows, shift_cell, table_legend, vocabularies_of
 from .html.labels import estimate_label, limits_label, other_deciding_parts, swap_part_label
+from .messages import MESSAGES
 from .overview import OPEN, describe_sources, headlines, other_results, unfinished_items
 from .sections import list_sections
 from .swap_coverage import answer_origin, describe_side_numbers, side_numbers, swap_coverage, vocabulary_of_swap
@@ -79,9 +80,7 @@ def _again(report: Row) -> str:
     recorded = (report.get("run") or {}).get("recorded") or {}
     judges: Mapping[str, Row] = report.get("judges") or {}
     live = [name for name in judges if name not in recorded and answer_origin(name, judges[name]) != "imported"]
-    if not live:
-        return "from the recordings (nobody is asked)"
-    return f"which asks {join_names(live)} anew, as no answer is recorded"
+    return MESSAGES.run_again(live)
 
 
 def _data(report: Row) -> Iterable[str]:
@@ -167,13 +166,7 @@ def _shares(report: Row) -> list[Cells]:
 
 
 def _waived(report: Row) -> list[str]:
-    rows: list[ContrastRow | FourCellRow] = [*CONTRASTS.read_records(report), *FOUR_CELLS.read_records(report)]
-    return [
-        f"{row.judge} on {row.dataset}: {row.contrast} ({row.status}): waived by {by.owner} until {by.expires}: "
-        f"{by.reason}"
-        for row in rows
-        if (by := row.waived)
-    ]
+    return MESSAGES.lines("waivers", [*CONTRASTS.read_records(report), *FOUR_CELLS.read_records(report)])
 
 
 def _cost(row: Row) -> Cells:

@@ -9,21 +9,19 @@ from judgefixtures.checks.sections import DisplayOptions, Section, read_results,
 from judgefixtures.models.check_rows import ItemResultRow
 from judgefixtures.models.findings import Finding, Row, decided_by_control, part_rows
 from judgefixtures.models.vocabulary import wording_of
-from judgefixtures.statistics.estimate import SEVERITY, Status, pluralize
+from judgefixtures.statistics.estimate import SEVERITY, Status
 from judgefixtures.util.patterns import load_table
 
 from .contrast_table import CONTRASTS
+from .messages import MESSAGES
 from .swap_coverage import answer_origin
 from .swap_section import DECISIONS, decision_headline
 
 KEY = ("judge", "baseline", "dataset", "name")
-WORDS = load_table("checks")
-BECAME, SAYS = ({Status(name): text for name, text in WORDS[table].items()} for table in ("became", "says"))
+SAYS = {Status(name): text for name, text in load_table("checks")["says"].items()}
 KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
 OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)  # neither passed nor skipped
 LAPSED = "what was waived is answered for no longer: a waiver has expired"
-NO_CHECK = "none of {count} applies, so that nothing was decided, and nothing passed"
-MOST_TOLD = 3  # reasons for which no check applies
 MISSING = "ERROR: not all that was to run came to a result, and what is not measured is not passed: see the warnings"
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
@@ -56,7 +54,7 @@ def missing_results_line(report: Row) -> list[str]:
         return [MISSING]
     alone = not report.get("decisions") and all(row.baseline is not None for row in rows)
     if alone and report.get("status") == Status.NOT_APPLICABLE:
-        return [f"{Status.NOT_APPLICABLE}: {_none_applies(rows)}"]
+        return [f"{Status.NOT_APPLICABLE}: {MESSAGES.none_applies(rows)}"]
     return []
 
 
@@ -99,14 +97,6 @@ def other_results(report: Row) -> list[ItemResultRow]:
     return [row for row in own if (row.judge, row.dataset, row.name) not in known]
 
 
-def _none_applies(rows: Sequence[ItemResultRow]) -> str:
-    """Return that nothing was decided, with the first reasons for it."""
-    why = [*dict.fromkeys(row.message for row in rows if row.message)]
-    reasons = "; ".join(why[:MOST_TOLD]) or "each says why"
-    more = f"; and {len(why) - MOST_TOLD} more" if len(why) > MOST_TOLD else ""
-    return f"{NO_CHECK.format(count=pluralize(len(rows), 'check'))}: {reasons}{more}"
-
-
 def _headline(who: str, rows: Sequence[ItemResultRow], caveat: str) -> str:
     """Return what came of all checks of a judge."""
     counts = Counter(Status(row.status) for row in rows if not row.waived)
@@ -114,19 +104,15 @@ def _headline(who: str, rows: Sequence[ItemResultRow], caveat: str) -> str:
     counts.pop(Status.NOT_APPLICABLE, None)
     total = counts.total() + waived
     if not total:
-        return f"{Status.NOT_APPLICABLE}: {who}: {_none_applies(rows)}"
+        return f"{Status.NOT_APPLICABLE}: {who}: {MESSAGES.none_applies(rows)}"
     worst = max(counts, key=SEVERITY.index, default=Status.PASS)
     if counts[Status.PASS] == total:
-        checks = "its one check" if total == 1 else f"all {total} checks"
-        return f"{worst}: {who} passed {checks}: {SAYS[worst]}{caveat}"
+        return MESSAGES.judge_passed(who, total, caveat)
     unread = [row for row in rows if decided_by_control(row.decided_by)]
     by_control = Counter(Status(row.status) for row in unread)
     rest = counts - by_control
-    parts = [f"{by_control[status]} {word} by its control" for status, word in BECAME.items() if by_control[status]]
-    parts += [f"{rest[status]} {word}" for status, word in BECAME.items() if rest[status]]
-    parts += [f"{waived} waived"] if waived else []
-    text = "; ".join([*dict.fromkeys(row.text for row in unread), *_says(rest, rows, alone=not unread)])
-    return f"{worst}: {who}: of {pluralize(total, 'check')} {', '.join(parts)}: {text}"
+    sentences = [*dict.fromkeys(row.text for row in unread), *_says(rest, rows, alone=not unread)]
+    return MESSAGES.judge(who, worst, total, by_control, rest, waived, sentences)
 
 
 def _says(counts: Mapping[Status, int], rows: Sequence[ItemResultRow], *, alone: bool) -> Iterator[str]:
@@ -150,7 +136,7 @@ def describe_sources(report: Row, *, of_this_run: bool = True) -> list[str]:
     judges_by_text: dict[str, list[str]] = {}
     for judge, days in recorded.items():
         calls = report.get("asked", {}).get("now", {}).get(judge, 0) if of_this_run else None
-        judges_by_text.setdefault(_from(days, calls), []).append(judge)
+        judges_by_text.setdefault(MESSAGES.answers_from(days, calls), []).append(judge)
     lines = [f"answers of {', '.join(judges)}: {text}" for text, judges in judges_by_text.items()]
     if len(lines) == 1:
         lines = [f"answers: {text}" for text in judges_by_text]
@@ -158,21 +144,6 @@ def describe_sources(report: Row, *, of_this_run: bool = True) -> list[str]:
     if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
         lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
     return lines
-
-
-def _from(days: Row, calls: int | None) -> str:
-    """Say from where a judge's answers are: recordings of some days, or asked in this run; None: that is left out."""
-    first, last = days["first"], days["last"]
-    until = f" to {last}" if last != first else ""
-    recordings = "recordings" if first is None else f"recordings of {first}{until}"
-    recordings += " (some without a date)" if days["undated"] and first else ""
-    if calls is None:
-        return recordings
-    if calls and first is None and not days["undated"]:
-        return f"{calls} asked in this run, and none recorded"
-    if calls:
-        return f"{calls} were asked in this run, any others are from {recordings}"
-    return f"replayed from {recordings}; nobody was asked in this run"
 
 
 RESULTS = Section("results", ItemResultRow, _sum_up_findings, _tell_overview)

@@ -1,15 +1,16 @@
 """Report sections of swaps, and their terminal lines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.checks.formatting import table_lines
 from judgefixtures.checks.sections import DisplayOptions, Section, sorted_section_rows, with_holm
 from judgefixtures.checks.swap_decision import WORDS, caveats, decide_swaps
 from judgefixtures.models.findings import Finding, Row, rows_of
-from judgefixtures.models.swap_rows import ComponentRow, DecisionRow, ExpenseRow, SwapRow, SwapStatus
-from judgefixtures.statistics.estimate import Status, format_share
+from judgefixtures.models.swap_rows import DecisionRow, ExpenseRow, SwapRow, SwapStatus
+from judgefixtures.statistics.estimate import Status
 
+from .messages import MESSAGES
 from .swap_coverage import swap_coverage
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
@@ -91,17 +92,9 @@ def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
     parts = max((at for at, reason in enumerate(reasons, 1) if reason in tested), default=len(reasons))
     reason_lines = [f"  {reason}" for reason in reasons]
     reason_lines = [*_cut(reason_lines[:parts], MOST_REASONS), *reason_lines[parts:]]
-    return [title, *reason_lines, *_cut(lines, MOST_COMPONENTS), *_guards(components, decision.guard_margin)]
-
-
-def _guards(components: Iterable[ComponentRow], margin: float | None) -> list[str]:
     guards = [each for each in components if not each.is_of_all]
-    passed = sum(each.status == Status.PASS for each in guards)
-    not_worse = ""
-    if margin is not None and passed == len(guards):
-        not_worse = f", none worse by {format_share(margin)} or more"
-    line = f"  single contrasts and datasets: {passed} of {len(guards)} pass{not_worse} (report.json has all)"
-    return [line] if guards else []
+    guard_lines = MESSAGES.lines("guards", guards, decision.guard_margin)
+    return [title, *reason_lines, *_cut(lines, MOST_COMPONENTS), *guard_lines]
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:

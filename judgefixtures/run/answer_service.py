@@ -1,76 +1,50 @@
 """Answer service: the answers and recordings of a run's judges, each plan and look-up made once."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from judgefixtures.checks import Answers
 from judgefixtures.client.model_client import RequestSet
+from judgefixtures.importers.imported_answers import Imports
 from judgefixtures.judges.judge import Judge
-from judgefixtures.judges.mode import ImportedAnswers
 from judgefixtures.metrics.llm_detector import DetectorClient, DetectorReadings, detector_condition, has_reason
 from judgefixtures.models.judgments import Judgment, judgments
 from judgefixtures.models.pairs import Pair
-from judgefixtures.models.replies import Arm, PlanWithUsage, R
+from judgefixtures.models.replies import Arm, JudgeReply, ModelReply, Plans, PlanWithUsage
+from judgefixtures.util.errors import JudgeFixturesError
 
 from .context import RunContext
-from .item_record import ItemRecord, RequestContext
+from .item_record import RequestContext
 from .request_executor import RequestExecutor
-
-
-@dataclass(frozen=True, slots=True)
-class _Clerk:
-    """Asks for the kind of one judge, through its recordings on one dataset."""
-
-    desk: RunContext
-    collector: RequestExecutor
-    logs: ImportedAnswers
-    judge: Judge
-    asking: RequestContext
-
-    @property
-    def dataset(self) -> str:
-        return self.asking.dataset
-
-    def note(self, text: str) -> None:
-        self.desk.note(text)
-
-    def collect(self, task: RequestSet[R]) -> list[tuple[R, ...]]:
-        asking = replace(self.asking, what=task.what) if task.what else self.asking
-        return self.collector.collect(self.judge, task, asking)
-
-    def look_up(self, task: RequestSet[R]) -> Mapping[str, R]:
-        return self.collector.look_up(self.judge, task, self.dataset)
-
-    def spared(self, task: RequestSet[R]) -> Mapping[str, R]:
-        if self.desk.options.record == "all":
-            return {}
-        again = self.desk.library.invalid if self.desk.options.record == "invalid" else frozenset[str]()
-        return {pair: reply for pair, reply in self.look_up(task).items() if reply.invalid not in again}
 
 
 class AnswerService:
     """What judges answer: now, or in recordings."""
 
-    def __init__(self, desk: RunContext, collector: RequestExecutor, logs: ImportedAnswers) -> None:
-        self._desk, self._collector, self._logs = desk, collector, logs
-        self._plans: dict[
-            tuple[int, str], dict[tuple[str, str], PlanWithUsage]
-        ] = {}  # by judge and dataset, then by pair
+    def __init__(self, context: RunContext, executor: RequestExecutor, logs: Imports) -> None:
+        self._context, self._executor, self._logs = context, executor, logs
+        # By judge and dataset, then by pair.
+        self._plans: dict[tuple[int, str], dict[tuple[str, str], PlanWithUsage]] = {}
         self._seen: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
-
-    def _clerk(self, judge: Judge, asking: RequestContext | str) -> _Clerk:
-        """Return who asks for a judge; a dataset's name is enough where nothing is asked for now."""
-        if isinstance(asking, str):
-            asking = RequestContext(asking, "", "", ItemRecord())
-        return _Clerk(self._desk, self._collector, self._logs, judge, asking)
 
     def answers(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: RequestContext) -> Answers:
         """Return what a judge answers in every arm. One that plans first makes its plans before anything else."""
-        plans = self.plans(judge, pairs, asking)
+        mode, plans, asked = judge.kind, self.plans(judge, pairs, asking), dict[Arm, dict[str, Any]]()
         if not arms:
             return Answers((), plans)
-        replies = judge.kind.answers(self._clerk(judge, asking), pairs, arms, plans)
+        if mode.is_asked:
+            for requests in mode.requests(pairs, mode.required_arms(arms), plans):
+                requests.sort_into(asked, self._executor.execute(judge, requests, asking))
+            by_arm = [mode.replies(pairs, arm, asked) for arm in arms]
+            replies = [tuple(of_arm[pair.id] for pair in pairs) for of_arm in by_arm]
+        else:
+            replies = self._logs.replies(judge, asking.dataset, pairs, mode.logged_arms(arms, pairs))
+            self._context.note(
+                f"{judge.name} is imported: its answers about {asking.dataset} are those of "
+                f"{self._logs.path(judge.name, asking.dataset)}, and nobody was asked"
+            )
         asking.ledger.judges[judge.name] = judge.identity
         return Answers(tuple(judgments(pairs, arms, replies, plans)), plans)
 
@@ -80,42 +54,67 @@ class AnswerService:
             return {}
         known = self._plans.setdefault((id(judge), asking.dataset), {})
         if lacking := [pair for pair in pairs if (pair.id, pair.digest) not in known]:
-            made = judge.kind.plans(self._clerk(judge, asking), lacking)
+            written: dict[str, ModelReply] = {}
+            for requests in judge.kind.plan_requests(lacking):
+                (replies,) = self._executor.execute(judge, requests, replace(asking, what="plan"))
+                written |= {pair.id: reply for pair, reply in zip(requests.pairs, replies, strict=True)}
+            made = judge.kind.read_plans(lacking, written)
             known |= {(pair.id, pair.digest): made[pair.id] for pair in lacking}
             plans = [planned.plan for planned in known.values()]
             if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
                 faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
-                self._desk.note(
+                self._context.note(
                     f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were not plans "
                     f"({faults}): the hand-made plan of the kind of task was carried out in their place"
                 )
         return {pair.id: known[pair.id, pair.digest] for pair in pairs}
 
-    def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, PlanWithUsage]:
+    def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Plans:
         """Return the plans that are known before anything is asked, by pair id: hand-made ones, and recorded ones."""
-        return judge.kind.known_plans(self._clerk(judge, dataset), pairs)
+        recorded = [self.recorded(judge, dataset, arm, pairs, {}) for arm in judge.kind.preparation]
+        return judge.kind.read_plans(pairs, recorded[0] if recorded else {})
 
-    def recorded(
-        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, PlanWithUsage]
-    ) -> Mapping[str, Any]:
-        """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
-        return judge.kind.found(self._clerk(judge, dataset).spared, pairs, arm, plans)
+    def recorded(self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Plans) -> Mapping[str, Any]:
+        """Return what is recorded of a required arm and would not be asked for by this run, by pair id."""
+        if self._context.options.record == "all":
+            return {}
+        again = self._context.library.invalid if self._context.options.record == "invalid" else frozenset[str]()
+        asked = self._look_up(judge, dataset, pairs, [arm], plans)
+        return {
+            pair: reply for of_arm in asked.values() for pair, reply in of_arm.items() if reply.invalid not in again
+        }
+
+    def _look_up(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], plans: Plans
+    ) -> dict[Arm, dict[str, Any]]:
+        """Return what is recorded of required arms; nothing is asked."""
+        asked: dict[Arm, dict[str, Any]] = {}
+        for requests in judge.kind.requests(pairs, arms, plans):
+            requests.sort_into(asked, self._executor.look_up(judge, requests, dataset))
+        return asked
 
     def recorded_judgments(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, PlanWithUsage]
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Plans
     ) -> tuple[Judgment, ...]:
         """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
-        key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
+        mode, key = judge.kind, (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._seen:
-            replies = judge.kind.recorded(self._clerk(judge, dataset), pairs, arm, plans)
+            replies: Mapping[str, JudgeReply] = {}
+            if mode.is_asked:
+                asked = self._look_up(judge, dataset, pairs, mode.required_arms([arm]) or [arm], plans)
+                replies = mode.replies(pairs, arm, asked)
+            else:
+                with contextlib.suppress(JudgeFixturesError):  # the item says what is wrong with the log
+                    replies = self._logs.recorded(judge, dataset, pairs, mode.logged_arms([arm], pairs)[0])
             self._seen[key] = tuple(
                 Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies
             )
         return self._seen[key]
 
     def unanswered(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
-        """Return why a judge can never answer in some of these arms; empty where it can."""
-        return judge.kind.unanswered(self._clerk(judge, dataset), pairs, arms)
+        """Return why a judge can never answer in some of these arms: its log has none; empty where it can."""
+        mode = judge.kind
+        return "" if mode.is_asked else self._logs.unanswered(judge.name, dataset, pairs, mode.logged_arms(arms, pairs))
 
     def readings(
         self, detector: Judge, judge: Judge, pairs: Sequence[Pair], answers: Answers, asking: RequestContext
@@ -129,13 +128,13 @@ class AnswerService:
             readable = [judgment for judgment in arm if has_reason(judgment)]
             if not readable:
                 continue
-            reader = DetectorClient(detector.name, detector.table, detector.pace, readable)
+            reader = DetectorClient(detector.name, detector.table, detector.rate_limiter, readable)
             to_read = [each.pair for each in readable if reader.stands_for(each.pair) == each.pair.id]
             condition = detector_condition(readable[0].condition, detector.name)
-            kept = [judge.shows(pair) for pair in pairs]
+            kept = judge.template.shows_all(pairs)
             task = RequestSet(reader, to_read, [(condition, readable[0].repeat)], frozen=kept, among=judge.name)
             about = replace(asking, what=f"{asking.what} read by {detector.name}", part=True, plan=0)
-            (replies,) = self._collector.collect(detector, task, about)
+            (replies,) = self._executor.execute(detector, task, about)
             reading_of = {pair.id: reading for pair, reading in zip(to_read, replies, strict=True)}
             detections = detections.beside(
                 reader, ((judgment, reading_of[reader.stands_for(judgment.pair)]) for judgment in readable)

@@ -90,85 +90,110 @@ def _with_rows(finding: Finding, rows: Sequence[ReportRow]) -> Finding:
 class CheckRunner:
     """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
 
-    desk: RunContext
-    inventory: RunRegistry
-    interviews: AnswerService
+    context: RunContext
+    registry: RunRegistry
+    answer_service: AnswerService
     reading: AnswerService  # of what this run recorded, and of nothing else
-    vetting: ControlRunner
-    narrowing: PairSelector
+    control_runner: ControlRunner
+    pair_selector: PairSelector
     looks: SwapLookProgress
     archive: JudgmentArchive
 
     def check(
         self, check: Check, case: CheckInput, ledger: ItemRecord, beside: Iterable[CheckId], item: CheckId | None
     ) -> Finding:
-        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR."""
-        case = replace(case, repeats=self.desk.options.repeats, pairs=case.judge.kind.about(case.pairs))
+        """Return what a check finds in a case, after asking its judges: see `Run.check`."""
+        case = replace(case, repeats=self.context.options.repeats, pairs=case.judge.kind.about(case.pairs))
         check = check.for_mode(type(case.judge.kind), case.pairs)
         if excuse := check.skip_reason(case):
             names = check.kind, case.judge.name, case.dataset, check.name
             excused = Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
-            return _with_rows(excused, check.ungated_rows(case, self._logged(check, case)))
+            # Of a judge that is asked nothing is looked up: another run may record it.
+            logged = () if case.judge.kind.is_asked or case.baseline is not None else check.arms
+            return _with_rows(excused, check.ungated_rows(case, [self._recorded(case, arm) for arm in logged]))
         subject = CheckId(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
         course = _Course(check, case, RequestContext(case.dataset, check.name, "", ledger))
         try:
-            outcome = self._ask(course, subject, beside, item)
+            if lacking := self._prepare(course, subject, beside, item):
+                return not_in_log(check, case, lacking, [] if case.baseline else self._recorded(case, (NO_CUE, 0)))
+            controls = []
+            for judge in case.judges:
+                controls.append(self.control_runner.control(judge, case.pairs, course.asking))
+            course.controls = tuple(controls)
+            if (refused := self._refused_by_control(course)) is not None:
+                return refused
+            looks = self._narrow(course)
+            answers = self._by_looks(course, looks) if looks else self._answers(course, self.answer_service)
         except DeferredToBatchError:
-            try:
-                self._post_the_rest(course)
-            except FATAL as error:
-                return course.lost(error)
-            what = f"{subject.judge} {subject.dataset} {check.name}"
-            raise WaitingError(f"{what}: answers are asked for in batches") from None
+            return self._wait(course, subject)
         except UNMEASURED as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             return course.lost(error)
-        if isinstance(outcome, Finding):
-            return outcome
-        check, case = course.check, course.case
-        for judge, answered in zip((*case.judges, *check.extra_judges(case.judge)), outcome, strict=True):
-            ledger.judges.setdefault(judge.name, judge.identity)
-            self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
-        finding = course.controlled(course.looked(with_unreadable_example(check.evaluate(case, *outcome), outcome)))
-        return _with_rows(finding, check.ungated_rows(case, outcome[0].arms))
+        return self._finding(course, answers)
 
-    def _ask(
-        self, course: _Course, subject: CheckId, beside: Iterable[CheckId], item: CheckId | None
-    ) -> Finding | list[Answers]:
-        """Return what each judge answers, or what is found without asking them."""
+    def _prepare(self, course: _Course, subject: CheckId, beside: Iterable[CheckId], item: CheckId | None) -> str:
+        """Find what is wrong before anybody is asked; return what a judge can never answer, empty for nothing."""
         check, case = course.check, course.case
         if wrong := misplaced_cue_reason(check.contrast, case.judges):
             raise JudgeFixturesError(wrong)
         for judge in case.judges:
-            judge.kind.check_cues(self.desk.config.cues)
+            judge.kind.check_cues(self.context.config.cues)
             # Pairs that a fixture of the user's chose, and a judge that code made, are no dataset's and no table's.
             check_judge_fits_dataset(judge.name, judge.table, judge.template, case.dataset, case.pairs)
         if lacking := self.unanswered(check, case):
-            return not_in_log(check, case, lacking, self._cue_free(case))
-        self.narrowing.refuse_hopeless(subject, case, beside)
-        course.asking = asking = self._asking(course, subject, item)
-        course.controls = tuple(self.vetting.control(judge, case.pairs, asking) for judge in case.judges)
-        if failed := next((each for each in course.controls if each.blocks_pass), None):
-            refused_it = course.controlled(
-                finding_without_control(check.error_finding(case, control_refusal(failed)), failed)
-            )
-            return _with_rows(refused_it, measure_uncontrolled(self.interviews, check, case, failed.command))
-        narrowed = self.narrowing.narrowed(check, case, asking)
+            return lacking
+        self.pair_selector.refuse_hopeless(subject, case, beside)
+        what = f"swap {check.name}" if subject.baseline is not None else check.name
+        selecting = self.registry.selecting(item or subject)  # the commands that ask it again
+        look, start = self.looks.options(subject, self.context.options.datasets), self.context.options.command
+        course.asking = RequestContext(subject.dataset, what, selecting, course.asking.ledger, look=look, start=start)
+        return ""
+
+    def _refused_by_control(self, course: _Course) -> Finding | None:
+        """Return the finding of a check whose judge failed its control, with what its recordings come to."""
+        check, case = course.check, course.case
+        if (failed := next((each for each in course.controls if each.blocks_pass), None)) is None:
+            return None
+        refused = finding_without_control(check.error_finding(case, control_refusal(failed)), failed)
+        return _with_rows(
+            course.controlled(refused), measure_uncontrolled(self.answer_service, check, case, failed.command)
+        )
+
+    def _narrow(self, course: _Course) -> tuple[GateLook, ...]:
+        """Narrow a case down to the pairs that its check is about; return the looks that a contrast takes at them."""
+        narrowed = self.pair_selector.narrowed(course.check, course.case, course.asking)
         course.case, course.asking = self.looks.first_pairs(*narrowed)
-        looks = self._planned(course) if check.takes_looks and case.baseline is None else ()
-        return self._by_looks(course, looks) if looks else self._answered(course, self.interviews)
+        return self._planned(course) if course.check.takes_looks and course.case.baseline is None else ()
+
+    def _wait(self, course: _Course, subject: CheckId) -> Finding:
+        """Put the rest into batches, and raise WaitingError; return the ERROR where that ends the recording."""
+        try:
+            self._post_the_rest(course)
+        except FATAL as error:
+            return course.lost(error)
+        what = f"{subject.judge} {subject.dataset} {subject.check.name}"
+        raise WaitingError(f"{what}: answers are asked for in batches") from None
+
+    def _finding(self, course: _Course, answers: Sequence[Answers]) -> Finding:
+        """Return what a check finds in the answers of its judges."""
+        check, case, ledger = course.check, course.case, course.asking.ledger
+        for judge, answered in zip((*case.judges, *check.extra_judges(case.judge)), answers, strict=True):
+            ledger.judges.setdefault(judge.name, judge.identity)
+            self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
+        finding = course.controlled(course.looked(with_unreadable_example(check.evaluate(case, *answers), answers)))
+        return _with_rows(finding, check.ungated_rows(case, answers[0].arms))
 
     def _planned(self, course: _Course) -> tuple[GateLook, ...]:
         """Return the looks that a contrast takes, with what the looks of other plans left of the error."""
-        kept = self.desk.library.decided_looks(*self._kept_in(course)) if course.asking.plan else ([], 1)
-        return plan_looks(self.desk.config.gate(course.check.family), course.case.pairs, *kept)
+        kept = self.context.library.decided_looks(*self._kept_in(course)) if course.asking.plan else ([], 1)
+        return plan_looks(self.context.config.gate(course.check.family), course.case.pairs, *kept)
 
     @staticmethod
     def _kept_in(course: _Course) -> tuple[ModelClient[Any], PlaceOfLooks]:
         """Return in which recording the looks of a contrast are kept: that of its first arm."""
         judge = course.case.judge
         condition = judge.asks(course.check.arms)[0][0]
-        return judge.kind.asker_of(condition), (course.case.dataset, condition.name, course.check.name)
+        return judge.kind.client_of(condition), (course.case.dataset, condition.name, course.check.name)
 
     def _by_looks(self, course: _Course, looks: Sequence[GateLook]) -> list[Answers]:
         """Return what each judge answers about the first pairs, as many as the look has that decides, or the last one.
@@ -177,28 +202,28 @@ class CheckRunner:
         what they cost. Nothing is asked about further pairs, unless all of them were asked about beforehand.
         """
         check, case, asking = course.check, course.case, course.asking
-        course.whole, interviews, before = case.pairs, self.interviews, len(self.desk.notes)
+        course.whole, answer_service, before = case.pairs, self.answer_service, len(self.context.notes)
         asking = replace(asking, whole=case.pairs, look=f"{asking.options} --judge-until-decided", live={})
-        if len(looks) > 1 and not (self.desk.is_offline or self.desk.options.until_decided):
+        if len(looks) > 1 and not (self.context.is_offline or self.context.options.until_decided):
             self._ask_whole(course, asking)
-            interviews = self.reading
-        notes = self.desk.notes[before:]
+            answer_service = self.reading
+        notes = self.context.notes[before:]
         for look in looks:
             course.case = replace(case, pairs=first_pairs(case.pairs, look.pairs), look=look)
             part = asking.part or len(course.case.pairs) < len(case.pairs)
             course.check, course.asking = check, replace(asking, ledger=ItemRecord(), part=part)
-            noted, goes_on = len(self.desk.notes), False
+            noted, goes_on = len(self.context.notes), False
             try:
-                answers = self._answered(course, interviews)
+                answers = self._answers(course, answer_service)
                 goes_on = look is not looks[-1] and course.check.is_open(course.check.evaluate(course.case, *answers))
-                if asking.plan and not self.desk.is_offline and case.judge.kind.is_asked:
-                    asker, where = self._kept_in(course)
-                    self.desk.library.keep_look(asker.name, where, (look.plan, look.pairs, look.level))
+                if asking.plan and not self.context.is_offline and case.judge.kind.is_asked:
+                    client, where = self._kept_in(course)
+                    self.context.library.keep_look(client.name, where, (look.plan, look.pairs, look.level))
             finally:
                 take = asking.ledger.add_costs if goes_on else asking.ledger.merge
                 take(course.asking.ledger)
                 course.asking = replace(course.asking, ledger=asking.ledger)
-            notes = self.desk.retell(notes, noted)
+            notes = self.context.retell(notes, noted)
             if not goes_on:
                 break
         return answers
@@ -207,8 +232,8 @@ class CheckRunner:
         """Ask about all pairs before any look is taken: what is recorded then can be decided on in every other way."""
         course.asking = replace(asking, ledger=ItemRecord())
         try:
-            self._answered(course, self.interviews)
-            self.desk.note(  # not of a recording that stopped before its end
+            self._answers(course, self.answer_service)
+            self.context.note(  # not of a recording that stopped before its end
                 "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no "
                 "further than that"
             )
@@ -216,30 +241,25 @@ class CheckRunner:
             asking.ledger.add_costs(course.asking.ledger)
             course.asking = asking
 
-    def _answered(self, course: _Course, interviews: AnswerService) -> list[Answers]:
+    def _answers(self, course: _Course, answer_service: AnswerService) -> list[Answers]:
         """Return what each judge answers about the pairs of a case, and what is looked at beside."""
         check, case, asking = course.check, course.case, course.asking
         self.archive.keep_case(check, case, asking)
         course.check = check = self._as_recorded(check, case, asking)
-        arms = self.arms(check, case)
-        answers = [interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]
+        arms, judges, answers = self.arms(check, case), case.judges, []
+        for judge in judges:
+            answers.append(answer_service.answers(judge, case.pairs, arms, asking))
         answers = [
-            self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
+            self._with_indifferent(judge, check, case, each) for judge, each in zip(judges, answers, strict=True)
         ]
         for judge in check.extra_judges(case.judge):
-            answers.append(interviews.answers(judge, case.pairs, self._arms_beside(judge, check, case, asking), asking))
-        if check.is_read and (reader := self.desk.config.detector.judge):
-            detector = self.inventory.judge(reader)
-            read = interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
+            arms_beside = self._arms_beside(judge, check, case, asking)
+            answers.append(answer_service.answers(judge, case.pairs, arms_beside, asking))
+        if check.is_read and (reader := self.context.config.detector.judge):
+            detector = self.registry.judge(reader)
+            read = answer_service.readings(detector, case.judge, case.pairs, answers[0], asking)
             answers[0] = replace(answers[0], detections=read)
         return answers
-
-    def _asking(self, course: _Course, subject: CheckId, item: CheckId | None) -> RequestContext:
-        """Return what is being asked, with the commands that ask it again."""
-        what = f"swap {subject.check.name}" if subject.baseline is not None else subject.check.name
-        selecting = self.inventory.selecting(item or subject)
-        look, start = self.looks.options(subject, self.desk.options.datasets), self.desk.options.command
-        return RequestContext(subject.dataset, what, selecting, course.asking.ledger, look=look, start=start)
 
     def _post_the_rest(self, course: _Course) -> None:
         """Put into batches what else a check will ask, as far as that is known before the answers are there.
@@ -258,16 +278,16 @@ class CheckRunner:
 
         check, case, asking = course.check, course.case, course.asking
         for judge in case.judges:
-            posted(partial(self.vetting.control, judge, case.pairs, asking))
+            posted(partial(self.control_runner.control, judge, case.pairs, asking))
         alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
-        chosen = [posted(partial(self.narrowing.narrowed, check, each, asking)) for each in alone]
+        chosen = [posted(partial(self.pair_selector.narrowed, check, each, asking)) for each in alone]
         if not all(chosen):
             return
-        about, asking = self.narrowing.narrowed(check, case, asking)
+        about, asking = self.pair_selector.narrowed(check, case, asking)
         for judge in about.judges:
-            posted(partial(self.interviews.answers, judge, about.pairs, self.arms(check, about), asking))
+            posted(partial(self.answer_service.answers, judge, about.pairs, self.arms(check, about), asking))
         for judge in check.extra_judges(about.judge):
-            posted(partial(self.interviews.answers, judge, about.pairs, check.arms_beside(about.config), asking))
+            posted(partial(self.answer_service.answers, judge, about.pairs, check.arms_beside(about.config), asking))
 
     # --- what an imported judge's log has ---------------------------------------------------------------------
 
@@ -291,21 +311,10 @@ class CheckRunner:
         return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
 
     def _lacks(self, judge: Judge, case: CheckInput, arms: Iterable[Arm]) -> str:
-        return self.interviews.unanswered(judge, case.dataset, case.pairs, arms)
+        return self.answer_service.unanswered(judge, case.dataset, case.pairs, arms)
 
-    def _logged(self, check: Check, case: CheckInput) -> list[tuple[Judgment, ...]]:
-        """Return what a log has in the arms of a check; nothing of a judge that is asked: another run may record it."""
-        if case.judge.kind.is_asked or case.baseline is not None:
-            return []
-        return [self.interviews.recorded_judgments(case.judge, case.dataset, case.pairs, arm, {}) for arm in check.arms]
-
-    def _cue_free(self, case: CheckInput) -> tuple[Judgment, ...]:
-        """Return what is recorded of a judge without cues; nothing of two that are compared."""
-        return (
-            ()
-            if case.baseline
-            else self.interviews.recorded_judgments(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
-        )
+    def _recorded(self, case: CheckInput, arm: Arm) -> tuple[Judgment, ...]:
+        return self.answer_service.recorded_judgments(case.judge, case.dataset, case.pairs, arm, {})
 
     # --- what is asked, and looked at beside ------------------------------------------------------------------
 
@@ -318,18 +327,19 @@ class CheckRunner:
         if check.repeats == 1:
             return check
         if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
-            self.desk.note(
+            self.context.note(
                 f"{judge.name}: seed = {judge.table.seed} goes with every repeat, and a server that "
                 'honours it repeats itself: for shares of repeats set seed = "unset" in its table'
             )
-        if not self.desk.is_offline or judge.is_opaque:
+        if not self.context.is_offline or judge.is_opaque:
             return check
-        plans = self.interviews.plans(judge, case.pairs, asking)
+        plans = self.answer_service.plans(judge, case.pairs, asking)
         if any(
-            self.interviews.recorded_judgments(judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]
+            self.answer_service.recorded_judgments(judge, case.dataset, case.pairs, arm, plans)
+            for arm in check.arms[2:]
         ):
             return check
-        self.desk.note(
+        self.context.note(
             f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
             f"judged alone: {asking.command('missing')} asks them"
         )
@@ -337,15 +347,15 @@ class CheckRunner:
 
     def _arms_beside(self, judge: Judge, check: Check, case: CheckInput, asking: RequestContext) -> tuple[Arm, ...]:
         """Return what somebody beside a judge is asked: in a replay one run, where a second one is not recorded."""
-        arms = check.arms_beside(self.desk.config)
+        arms = check.arms_beside(self.context.config)
         seen = [
-            self.interviews.recorded_judgments(judge, case.dataset, case.pairs, arm, {})
+            self.answer_service.recorded_judgments(judge, case.dataset, case.pairs, arm, {})
             for arm in arms
-            if self.desk.is_offline
+            if self.context.is_offline
         ]
         if len(seen) < 2 or seen[1] or not seen[0]:
             return arms
-        self.desk.note(
+        self.context.note(
             f"{judge.name} on {case.dataset}: one run is recorded, so that changes of the same answers in both "
             f"directions are not tested: {asking.command('missing')} records the second run"
         )
@@ -357,12 +367,12 @@ class CheckRunner:
         Where gates plan looks that is looked up on the first pairs alone, which all contrasts are asked about: of how
         many more another one is recorded would depend on how it was.
         """
-        pairs = first_pairs(case.pairs, self.desk.config.first_look) if check.takes_looks else case.pairs
+        pairs = first_pairs(case.pairs, self.context.config.first_look) if check.takes_looks else case.pairs
         arms = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
         known: dict[str, Sequence[Judgment]] = {}
         for condition, repeat in check.neutral_arms(case, judge):
             own = arms.get((condition.name, repeat))
-            known[arm_name(condition, repeat)] = own or self.interviews.recorded_judgments(
+            known[arm_name(condition, repeat)] = own or self.answer_service.recorded_judgments(
                 judge, case.dataset, pairs, (condition, repeat), answers.plans
             )
         chosen = {arm: each for arm, seen in known.items() if (each := chosen_responses(seen))}

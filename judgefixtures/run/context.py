@@ -42,7 +42,7 @@ class CancelToken(Protocol):
         """0: go on; 1: ask nothing further; 2: drop what is in flight, too."""
 
     def handled(self) -> AbstractContextManager[None]:
-        """Let the block look at `level` itself, and end it in the asker's own way where it stopped."""
+        """Let the block look at `level` itself, and end it in the caller's own way where it stopped."""
 
 
 def no_progress(_meter: CostMeter, _total: int) -> AbstractContextManager[None]:
@@ -94,7 +94,7 @@ class RunContext:
 
     @classmethod
     def of(cls, config: Config, cassettes: Path, options: RunOptions) -> RunContext:
-        """Return the desk of a run whose recordings lie in a folder."""
+        """Return the context of a run whose recordings lie in a folder."""
         # What a library is told only where it is given.
         given = {"invalid": frozenset(options.invalid), "run": options.session}
         told: dict[str, Any] = {"goes_on": True, **{name: value for name, value in given.items() if value}}
@@ -124,7 +124,7 @@ class RunContext:
 
     @property
     def as_replay(self) -> RunContext:
-        """The desk of a run that reads what this one recorded; what it notes stands with this one's notes."""
+        """The context of a run that reads what this one recorded; what it notes stands with this one's notes."""
         return replace(self, options=replace(self.options, record="none"), library=replace(self.library, mode="none"))
 
 

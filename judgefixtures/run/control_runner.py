@@ -12,6 +12,7 @@ from judgefixtures.checks.grader_control import control_trial
 from judgefixtures.config import ControlTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.models.check_rows import ControlRow
+from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair, sample_order
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics.estimate import Status
@@ -29,24 +30,44 @@ class ControlRunner:
     """Whether the judges of a run read at all."""
 
     def __init__(
-        self, desk: RunContext, inventory: RunRegistry, interviews: AnswerService, archive: JudgmentArchive
+        self, context: RunContext, registry: RunRegistry, answer_service: AnswerService, archive: JudgmentArchive
     ) -> None:
-        self._desk, self._inventory, self._interviews, self._archive = desk, inventory, interviews, archive
-        wanted = desk.config.control.pairs if desk.config.control else None
-        self._samples = Samples(desk.config, desk.library, wanted, desk.note, desk.options.baseline)
+        self._context, self._registry, self._answer_service, self._archive = context, registry, answer_service, archive
+        wanted = context.config.control.pairs if context.config.control else None
+        self._samples = Samples(context.config, context.library, wanted, context.note, context.options.baseline)
         self._whole = self._samples.whole()
         self._controls: dict[tuple[str, str, str], ControlRow] = {}  # by judge, identity and dataset
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
-        table = self._desk.config.control
+        table, mode = self._context.config.control, judge.kind
         if table is None:
             return ControlRow(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
         dataset = self.dataset(judge, asking.dataset, table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
-        if key not in self._controls:
-            self._controls[key] = self._made(judge, dataset, table, asking)
-        return self._controls[key]
+        if key in self._controls:
+            return self._controls[key]
+        answered: list[Judgment] = []
+        try:
+            trial, pairs = self._trial(judge, dataset)
+            if need := trial.need(judge.name, dataset, pairs, table):
+                raise JudgeFixturesError(f"{need}: {need.remedy}.")
+            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
+            answers = self._answer_service.answers(judge, pairs, trial.arms, about)
+        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
+            if isinstance(error, FATAL):
+                raise
+            missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
+            control = ControlRow(judge=judge.name, dataset=dataset, message=safe_message(str(error)), command=missed)
+            trial = control_trial(mode, ())
+        else:
+            self._archive.keep_control(judge.name, dataset, judge.template.shows_all(pairs), asking.ledger)
+            self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
+            control = trial.decide(judge.name, dataset, answers.arms, table)
+            answered = [judgment for arm in answers.arms for judgment in arm]
+        control = control if mode.is_asked else control_from_log(control, table, trial, answered)
+        self._controls[key] = control
+        return control
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
         """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
@@ -58,11 +79,11 @@ class ControlRunner:
 
     def trial(self, judge: str, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
         """Return what shows whether a judge reads, and the pairs of a dataset, or examples, that it is asked about."""
-        return self._trial(self._inventory.judge(judge), dataset)
+        return self._trial(self._registry.judge(judge), dataset)
 
     def _trial(self, judge: Judge, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
-        self._desk.config.check_dataset_files(dataset)
-        wanted = self._desk.config.control.pairs if self._desk.config.control else 0
+        self._context.config.check_dataset_files(dataset)
+        wanted = self._context.config.control.pairs if self._context.config.control else 0
         pairs, remote = judge.kind.about(self._samples.of(judge.name, dataset).pairs), self._samples.is_remote(dataset)
         trial = control_trial(judge.kind, pairs)
         if not remote or not trial.is_enough(pairs):
@@ -74,43 +95,24 @@ class ControlRunner:
         try:
             return judge.kind.about(self._whole.of(judge.name, dataset).pairs)
         except JudgeFixturesError:
-            recorded = self._desk.library.frozen(judge.name, dataset) if self._desk.is_offline else ()
+            recorded = self._context.library.frozen(judge.name, dataset) if self._context.is_offline else ()
             if not recorded:
                 raise
-            pairs = judge.kind.about(sample_order(recorded, self._desk.config.seed))
+            pairs = judge.kind.about(sample_order(recorded, self._context.config.seed))
             return self._answered(judge, dataset, pairs, trial.arms) or pairs
 
     def _answered(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]) -> tuple[Pair, ...]:
         """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
         seen = [
-            {each.pair.id for each in self._interviews.recorded_judgments(judge, dataset, pairs, arm, {})}
+            {each.pair.id for each in self._answer_service.recorded_judgments(judge, dataset, pairs, arm, {})}
             for arm in arms
         ]
         return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
 
     def need(self, judge: str, dataset: str) -> SampleRequirement | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
-        table = self._desk.config.control
+        table = self._context.config.control
         if table is None:
             return None
         trial, pairs = self.trial(judge, dataset)
         return trial.need(judge, dataset, pairs, table)
-
-    def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: RequestContext) -> ControlRow:
-        try:
-            trial, pairs = self._trial(judge, dataset)
-            if need := trial.need(judge.name, dataset, pairs, table):
-                raise JudgeFixturesError(f"{need}: {need.remedy}.")
-            about = replace(asking, dataset=dataset, what="control", part=True, plan=0)
-            answers = self._interviews.answers(judge, pairs, trial.arms, about)
-        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
-            if isinstance(error, FATAL):
-                raise
-            missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
-            lost = ControlRow(judge=judge.name, dataset=dataset, message=safe_message(str(error)), command=missed)
-            return lost if judge.kind.is_asked else control_from_log(lost, table, control_trial(judge.kind, ()))
-        self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
-        self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
-        control = trial.decide(judge.name, dataset, answers.arms, table)
-        answered = [judgment for arm in answers.arms for judgment in arm]
-        return control if judge.kind.is_asked else control_from_log(control, table, trial, answered)

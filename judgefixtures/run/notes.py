@@ -30,7 +30,7 @@ FEWEST_CUT = 3  # texts of different lengths that are read as equally many token
 class AskedRequests:
     """Questions that were asked through their cassettes, for the sake of a judge."""
 
-    desk: RunContext
+    context: RunContext
     judge: Judge
     task: RequestSet[Any]
     asking: RequestContext
@@ -38,23 +38,23 @@ class AskedRequests:
 
     def note_progress(self, *, by_batch: bool) -> None:
         """Note what happened to the recordings, also when Ctrl-C ended it."""
-        record, name, dataset = self.desk.options.record, self.judge.name, self.asking.dataset
+        record, name, dataset = self.context.options.record, self.judge.name, self.asking.dataset
         answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
         if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
             kept, recorded = self._kept(), sum(cassette.asked for cassette in self.cassettes)
             again = f"run the same command again (--judge-record {record})"
-            if kept and self.task.asker.cut_offs.ended:  # the same again would end as it did
+            if kept and self.task.client.cut_offs.ended:  # the same again would end as it did
                 again = (
                     f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
                 )
-            self.desk.note(
+            self.context.note(
                 f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({recorded} of them "
                 f"new), {wanted - kept} remain: {again}"
             )
         if answered != wanted:
             return
         if self._is_live:
-            self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
+            self.context.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
         if record == "none":
             self._note_leftovers()
 
@@ -66,7 +66,7 @@ class AskedRequests:
     def _kept(self) -> int:
         """Return how many of the answers that are asked for are on disk."""
         return sum(
-            cassette.keeps(self.task.asker.shows(pair), repeat)
+            cassette.keeps(self.task.client.shows(pair), repeat)
             for cassette in self.cassettes
             for condition, repeat in self.task.arms
             if condition.name == cassette.condition
@@ -76,16 +76,16 @@ class AskedRequests:
     def _note_leftovers(self) -> None:
         """Note which recordings no question asked for, and which pairs differ from the frozen ones."""
         words = vocabulary_for(self.task.pairs)
-        whole = self.desk.options.pairs is None and self.desk.config.pairs is None and not self.asking.part
+        whole = self.context.options.pairs is None and self.context.config.pairs is None and not self.asking.part
         for cassette in self.cassettes:
             if unused := cassette.unused(whole=whole):
-                self.desk.note(
+                self.context.note(
                     f"{cassette.file.path}: recordings of {len(unused)} {words.many} were not used "
                     f"({_listed(unused)}); they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(self.task.pairs):
                 what = f"{words.known}, category or cluster of {_listed(regraded)}"
-                self.desk.note(f"{self.asking.dataset}: {what} changed since the recording")
+                self.context.note(f"{self.asking.dataset}: {what} changed since the recording")
 
     def warn_of_cache(self) -> None:
         """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
@@ -119,7 +119,7 @@ class AskedRequests:
         ledger.invalid.setdefault(self._again(kinds), Counter()).update(kinds)
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
-            self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
+            self.context.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
         self._warn_of_cut_prompts(replies)
         if self.judge.table.logprobs:
             self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, JudgeReply)])
@@ -152,7 +152,7 @@ class AskedRequests:
             return "Nothing of it is recorded: every run asks it anew"
         longer = ""
         if kinds.get("truncated") and not self.judge.is_opaque:
-            key = self.task.asker.limit_key
+            key = self.task.client.limit_key
             longer = f" (what is cut off once more needs a larger {key}, and then --judge-record all)"
         return f"Ask for them again, and for nothing else{longer}: {self.asking.command('invalid')}"
 
@@ -170,14 +170,14 @@ class AskedRequests:
         without, name = sum(reply.probability is None for reply in valid), self.judge.name
         if valid and without == len(valid):
             model = self.judge.table.model or self.judge.table.target
-            self.desk.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
+            self.context.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
         elif without:
             of = f"{without} of {len(valid)} answers"
-            self.desk.note(f"judge {name} on {self.asking.dataset}: {of} came without probabilities")
+            self.context.note(f"judge {name} on {self.asking.dataset}: {of} came without probabilities")
 
 
 @contextlib.contextmanager
-def note_unfinished_files(desk: RunContext) -> Iterator[list[Cassette]]:
+def note_unfinished_files(context: RunContext) -> Iterator[list[Cassette]]:
     """Note which unfinished recordings were gone on with or set aside, also at the very end, of those in the list."""
     cassettes: list[Cassette] = []
     try:
@@ -185,17 +185,17 @@ def note_unfinished_files(desk: RunContext) -> Iterator[list[Cassette]]:
     finally:
         for cassette in cassettes:
             if cassette.resumed:
-                desk.note(
+                context.note(
                     f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
                     f"({cassette.resumed}). To ask them anew as well, run this command again"
                 )
             if cassette.renews:
-                desk.note(
+                context.note(
                     f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
                     "anew, as others of this judge were before; it stays until the new recording is complete"
                 )
             for path in cassette.set_aside:
-                desk.note(f"a recording of another judge was set aside as {path}")
+                context.note(f"a recording of another judge was set aside as {path}")
 
 
 def warn_of_retirement(judge: Judge, announced: str | None, ledger: ItemRecord) -> None:

@@ -26,16 +26,16 @@ class PairSelector:
     """The pairs of the checks of a run."""
 
     def __init__(
-        self, desk: RunContext, inventory: RunRegistry, closest: ClosestPairSelector, interviews: AnswerService
+        self, context: RunContext, registry: RunRegistry, closest: ClosestPairSelector, answer_service: AnswerService
     ) -> None:
-        self._desk, self._inventory, self._closest, self._interviews = desk, inventory, closest, interviews
+        self._context, self._registry, self._closest, self._answer_service = context, registry, closest, answer_service
 
     def about(self, subject: CheckId) -> PairScope:
         """Return which pairs a check is about, as far as that is known before anybody is asked."""
         pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
         if not pool:
-            return PairScope(subject.check.select_pairs(self._inventory.pairs(subject.judge, subject.dataset)))
-        command = f"{self._desk.options.command} {self._inventory.selecting(subject)}"
+            return PairScope(subject.check.select_pairs(self._registry.pairs(subject.judge, subject.dataset)))
+        command = f"{self._context.options.command} {self._registry.selecting(subject)}"
         return self._closest.about(subject.judges, subject.dataset, pool, command)
 
     def narrowed(self, check: Check, case: CheckInput, asking: RequestContext) -> tuple[CheckInput, RequestContext]:
@@ -47,7 +47,7 @@ class PairSelector:
             about = self._answerable(check, case, check.select_pairs(case.pairs))
             asking = planned_pair_counts(asking, check, case) if self._is_own(case) else asking
             return replace(case, pairs=about), replace(asking, part=asking.part or len(about) < len(case.pairs))
-        command, chosen = f"{self._desk.options.command} {asking.look or asking.options}", set[str]()
+        command, chosen = f"{self._context.options.command} {asking.look or asking.options}", set[str]()
         for judge in case.judges:
             screen = partial(self._screened, judge, asking)
             chosen.update(self._closest.of(judge, case.dataset, pool, screen, command))
@@ -59,27 +59,28 @@ class PairSelector:
     def _answerable(self, check: Check, case: CheckInput, about: tuple[Pair, ...]) -> tuple[Pair, ...]:
         """Return what a check is about, without optional pairs that are not recorded where nobody is asked."""
         optional, judge = check.optional(about), case.judge
-        if not optional or not (self._desk.is_offline or not judge.kind.is_asked) or judge.is_opaque:
+        if not optional or not (self._context.is_offline or not judge.kind.is_asked) or judge.is_opaque:
             return about
         recorded = [
-            each.pair for each in self._interviews.recorded_judgments(judge, case.dataset, optional, check.arms[0], {})
+            each.pair
+            for each in self._answer_service.recorded_judgments(judge, case.dataset, optional, check.arms[0], {})
         ]
         if lacking := [each for each in optional if each not in recorded]:
             what = f"{judge.name} on {case.dataset}: of {len(optional)} ties between people {len(lacking)}"
-            self._desk.note(f"{what} are not recorded, and left out of the comparison with people")
+            self._context.note(f"{what} are not recorded, and left out of the comparison with people")
         return tuple(each for each in about if each not in lacking)
 
     def _is_own(self, case: CheckInput) -> bool:
         """Tell whether a case is about the pairs of its dataset: of pairs that code chose no plan is known."""
         with contextlib.suppress(JudgeFixturesError):
-            return case.pairs == self._inventory.pairs(case.judge.name, case.dataset)
+            return case.pairs == self._registry.pairs(case.judge.name, case.dataset)
         return False
 
     def _pool(self, check: Check, case: CheckInput) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
         pool = self._closest.pool(case.judge.name, case.dataset, check.arms)
         # Pairs that a fixture of the user's chose are left alone.
-        return pool if pool and case.pairs == self._inventory.pairs(case.judge.name, case.dataset) else ()
+        return pool if pool and case.pairs == self._registry.pairs(case.judge.name, case.dataset) else ()
 
     def _screened(self, judge: Judge, asking: RequestContext, pool: Sequence[Pair]) -> tuple[tuple[Judgment, ...], ...]:
         """Return what a judge answers about a whole pool in both orders, to choose from.
@@ -89,13 +90,13 @@ class PairSelector:
         aside = ItemRecord()
         about = replace(asking, what="closest", ledger=aside, part=True, plan=0)
         try:
-            return self._interviews.answers(judge, pool, judge.kind.screening, about).arms
+            return self._answer_service.answers(judge, pool, judge.kind.screening, about).arms
         finally:
             asking.ledger.add_costs_and_warnings(aside)
 
     def cannot_pass(self, subjects: Iterable[CheckId]) -> tuple[SampleRequirement, ...]:
         """Return what cannot PASS whatever is answered, once each."""
-        config = self._desk.config
+        config = self._context.config
         requirements = (
             each.check.min_sample(config, config.judge_table(each.judge), each.dataset, self.about(each).at_most)
             for each in subjects
@@ -104,18 +105,18 @@ class PairSelector:
 
     def _is_excused(self, subject: CheckId) -> bool:
         """Tell whether a check says nothing of its judge: it is not asked, and cannot fail for a lack of pairs."""
-        judge, pairs = self._inventory.judge(subject.judge), self.about(subject).at_most
-        baseline = None if subject.baseline is None else self._inventory.judge(subject.baseline)
-        case = CheckInput(judge, subject.dataset, pairs, self._desk.config, baseline)
+        judge, pairs = self._registry.judge(subject.judge), self.about(subject).at_most
+        baseline = None if subject.baseline is None else self._registry.judge(subject.baseline)
+        case = CheckInput(judge, subject.dataset, pairs, self._context.config, baseline)
         return bool(subject.check.skip_reason(case) or misplaced_cue_reason(subject.check.contrast, case.judges))
 
     def refuse_hopeless(self, subject: CheckId, case: CheckInput, beside: Iterable[CheckId]) -> None:
         """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
-        if self._desk.is_offline or self._desk.options.force:
+        if self._context.is_offline or self._context.options.force:
             return
         closest = self._pool(subject.check, case)
         pairs = self.about(subject).at_most if closest else subject.check.select_pairs(case.pairs)
-        own = subject.check.min_sample(self._desk.config, case.judge.table, case.dataset, pairs)
+        own = subject.check.min_sample(self._context.config, case.judge.table, case.dataset, pairs)
         # attack_tolerance is the tightest gate by far: too few pairs for it are not a reason to record nothing.
         others = (each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit)
         gated = (each for each in others if not self._is_excused(each))

@@ -22,12 +22,12 @@ from judgefixtures.models.replies import Arm, PlanWithUsage
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, is_of_pair_responses, vocabulary_for
 from judgefixtures.prompts.plans import PLAN
-from judgefixtures.statistics import pluralize
 from judgefixtures.statistics.power import PlannedContrast, align_table, describe_run_chances, power_table
 from judgefixtures.util.texts import join_names
 
 from .closest_pairs import PairScope
 from .compatibility import misplaced_cue_reason
+from .messages import MESSAGES
 from .preflight_looks import advise_looks, look_savings
 from .preflight_swap import NOTHING, asked_by, swap_preflight_lines
 from .run import Run
@@ -57,7 +57,7 @@ def preflight_lines(run: Run, subjects: Sequence[CheckId]) -> list[str]:
         *dict.fromkeys(_prospects(run, subjects)),
         *_swaps(run, subjects, costs),
         *compared,
-        *map(_lacking, run.narrowing.cannot_pass(subjects)),
+        *map(_lacking, run.pair_selector.cannot_pass(subjects)),
         *dict.fromkeys(_lacking_gold(run, subjects)),
         *_samples(run, subjects),
         *dict.fromkeys(_closest(run, subjects)),
@@ -106,7 +106,7 @@ def _excuse(run: Run, subject: CheckId) -> str:
     pairs = run.about(subject).at_most
     case = CheckInput(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
     excuse = subject.check.skip_reason(case) or misplaced_cue_reason(subject.check.contrast, case.judges)
-    return excuse or run.procedure.unanswered(subject.check, case)
+    return excuse or run.check_runner.unanswered(subject.check, case)
 
 
 def _imported(run: Run, subjects: Sequence[CheckId], excused: Mapping[CheckId, str]) -> Iterator[str]:
@@ -132,16 +132,9 @@ def _conservative(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
         words, n = vocabulary_for(pairs), count_independent(pairs)
         if _design(run, each) is None:
             continue
-        if each.check.select_pairs(every) != every:
-            of = f"{len(pairs)} of {words.counted(len(every))}: those labelled fail"
-            yield f"{each.dataset}: n of {each.check.family} is {of}"
-        elif is_of_pair_responses(pairs):
-            yield f"{each.dataset}: n is of pairs, asked about as {len(pairs)} examples (two for each pair)"
-        elif n < len(pairs):
-            yield (
-                f"{each.dataset}: n is the {pluralize(n, 'cluster')} of {len(pairs)} related {words.many}, each of "
-                f"them one {words.one} here and in any advice: cautious where the {words.many} of a cluster differ"
-            )
+        selected_of = len(every) if each.check.select_pairs(every) != every else None
+        of_pairs, family = is_of_pair_responses(pairs), each.check.family
+        yield from MESSAGES.lines("counted_units", each.dataset, family, len(pairs), n, words, selected_of, of_pairs)
 
 
 def _swaps(run: Run, subjects: Sequence[CheckId], costs: Costs) -> list[str]:
@@ -182,7 +175,7 @@ def _cost_of_controls(run: Run, subjects: Sequence[CheckId]) -> pricing.Cost:
         for arm in kind.asks_in_all(trial.arms) if kind.is_asked else ():
             others = [pair for pair in pairs if (judge, dataset, arm, pair.id) not in questions]
             questions |= {(judge, dataset, arm, pair.id) for pair in others}
-            total += pricing.maximum_cost(kind.asker_of(arm[0]).table, kind.prompts(arm[0], others))
+            total += pricing.maximum_cost(kind.client_of(arm[0]).table, kind.prompts(arm[0], others))
     return total
 
 
@@ -240,8 +233,8 @@ def _controlled(run: Run, subjects: Sequence[CheckId]) -> Iterator[tuple[str, st
     if (table := run.config.control) is None:
         return
     for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
-        name = run.vetting.dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
-        yield judge, name, *run.vetting.trial(judge, name)
+        name = run.control_runner.dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
+        yield judge, name, *run.control_runner.trial(judge, name)
 
 
 def _costs(run: Run, subjects: Sequence[CheckId], recordings: _Recordings) -> Costs:
@@ -292,10 +285,10 @@ def _misplaced(run: Run, costs: Costs) -> list[str]:
 
 
 def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
-    asker, library = run.judge(name).kind.asker_of(condition), replace(run.library, mode="none")
+    client, library = run.judge(name).kind.client_of(condition), replace(run.library, mode="none")
     with (
         contextlib.suppress(CassetteError),  # the item says what is wrong with the file
-        library.open(asker, dataset, [condition.name], ()) as opened,
+        library.open(client, dataset, [condition.name], ()) as opened,
     ):
         return find_recordings_elsewhere(opened[condition.name])
     return ""
@@ -311,7 +304,7 @@ def _totals(run: Run, costs: Costs) -> Iterator[str]:
             usd = pricing.format_usd(pricing.batch_cost(cost).usd)
             yield f"{judge}: in batches (--judge-batch) at most {usd}, within a day"
         if cost.calls:
-            yield from filter(None, [run.posting.on_their_way(judge)])
+            yield from filter(None, [run.batch_session.on_their_way(judge)])
 
 
 def _unpriced(run: Run, costs: Costs) -> list[str]:
@@ -340,11 +333,7 @@ def _shared(run: Run, recordings: _Recordings) -> Iterator[str]:
     for judge, starts_of_judge in starts.items():
         shares = sorted({round(100 * start.share) for start in starts_of_judge})
         longest = max(start.tokens for start in starts_of_judge)
-        spread = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]} to {shares[-1]}%, by dataset,"
-        means = "the provider may bill it at the cached price"
-        if longest < CACHED_FROM:
-            means = f"too little for a cached price, which begins at {CACHED_FROM} tokens"
-        yield f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}"
+        yield MESSAGES.shared(judge, shares, longest, CACHED_FROM)
 
 
 @dataclass(slots=True)
@@ -398,13 +387,13 @@ class _Recordings:
         judge, (condition, _) = self.run.judge(judge_name), arm
         if not judge.kind.is_asked:
             return NOTHING
-        asker, pairs = judge.kind.asker_of(condition), (*about.pairs, *about.others)
+        client, pairs = judge.kind.client_of(condition), (*about.pairs, *about.others)
         if arm in judge.kind.preparation:
-            known = self.run.interviews.recorded(judge, dataset, arm, pairs, {})
+            known = self.run.answer_service.recorded(judge, dataset, arm, pairs, {})
             return pricing.maximum_cost(
-                asker.table, judge.kind.prompts(condition, [pair for pair in pairs if pair.id not in known])
+                client.table, judge.kind.prompts(condition, [pair for pair in pairs if pair.id not in known])
             )
-        recorded = self.run.interviews.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+        recorded = self.run.answer_service.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
 
         self.usages[judge_name, dataset, arm] = [reply.usage for reply in recorded.values()]
 
@@ -420,5 +409,5 @@ class _Recordings:
         """Return the plans that are known before anything is asked, looked up once."""
         key = (judge.name, dataset, tuple(pair.id for pair in pairs))
         if key not in self._plans:
-            self._plans[key] = self.run.interviews.known_plans(judge, dataset, pairs)
+            self._plans[key] = self.run.answer_service.known_plans(judge, dataset, pairs)
         return self._plans[key]

@@ -18,6 +18,7 @@ from judgefixtures.statistics.estimate import format_share
 from judgefixtures.statistics.power import FLIP_RATES, SHIFTS, PlannedContrast, pass_chance_of_designs
 from judgefixtures.statistics.sequential import expected_looks
 
+from .messages import MESSAGES
 from .run import Run
 
 Key = tuple[str, str, Arm]  # a judge, a dataset and what is asked
@@ -68,11 +69,7 @@ def look_savings(
             if known and not run.judge(judge).kind.preparation:
                 cost = share_of_cost(cost_of_calls(run.judge(judge).table, known), cost.calls / len(known))
             savings.append(f"{cost} {words}")
-        tokens = f", tokens as in {len(known)} recorded answers" if known else ", answers as long as they may be"
-        yield (
-            f"{judge}: with --judge-until-decided about {'; about '.join(savings)} (what looks come to in the mean of "
-            f"judges without bias, no bound{tokens})"
-        )
+        yield MESSAGES.look_savings(judge, savings, len(known))
 
 
 def advise_looks(run: Run, designs: Mapping[CheckId, PlannedContrast | None]) -> Iterator[str]:

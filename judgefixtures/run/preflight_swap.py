@@ -15,6 +15,7 @@ from judgefixtures.statistics.grader_swap_power import GraderSwapMargins, grader
 from judgefixtures.statistics.power import SwapPower, align_table, approval_with_invalid, swap_power
 from judgefixtures.swap import guard_margin
 
+from .messages import MESSAGES
 from .run import Run
 
 DISCORDANCES = (0.05, 0.12, 0.18)  # of the pairs, one of two equal judges alone is right: one judge twice; two prompts
@@ -25,7 +26,6 @@ REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 -
 UNREPEATED = "not measured: nobody can ask {judge} a second time"
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
-OF_LABELS = "in accuracy, TPR, TNR and pass rate"
 HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR .30: REJECT", "calls in all", "cost at most")
 
 
@@ -54,10 +54,8 @@ def swap_preflight_lines(
     refusing = " / ".join(format_share(round(chance, 2)) for chance in approval_with_invalid(fewest))
     unknown = REPEATS if run.judge(baseline).kind.is_asked else UNREPEATED
     repeats = unknown.format(command=run.options.command, judge=baseline)
-    flips_text = repeats if level is None else "as by the baseline's repeats"
     lines = [
-        f"what to expect of {judge} against {baseline}: chances where equal judges disagree in being right on {levels} "
-        f"of the pairs (one judge asked twice, two prompts, more); flips are {flips_text}",
+        MESSAGES.expectation(judge, baseline, levels, repeats if level is None else ""),
         *align_table([HEADER, *rows]),
         f"if 2% of the candidate's answers alone are invalid, equal judges are approved in {refusing} ({fewest} pairs)",
         *_caveats(run, compared, rows),
@@ -73,14 +71,12 @@ def _takeover(run: Run, compared: Sequence[CheckId]) -> str:
     """Return how likely a grader takes over from one that is as good, by the labels that there are."""
     swap, about = run.config.swap, [run.about(each).at_most for each in compared if each.check.contrast is None]
     labels = label_counts([pair for pairs in about for pair in pairs])
-    text = "no example is labelled: of how right they are nothing is compared, of how much they pass the whole is"
+    prospect = ""
     if any(labels):
         margins = GraderSwapMargins(swap.accuracy_margin, swap.rate_margin, swap.pass_rate_margin)
-        alpha = run.config.default_gate.alpha
-        prospect = grader_swap_prospect(*labels, margins, alpha)
-        rest = "" if too_few_labels_text(*labels) else f" ({OF_LABELS}; contrasts may leave it open besides)"
-        text = f"{prospect}{rest}"
-    return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {text}"
+        prospect = grader_swap_prospect(*labels, margins, run.config.default_gate.alpha)
+    is_whole = bool(too_few_labels_text(*labels))
+    return MESSAGES.takeover(compared[0].judge, compared[0].baseline, prospect, is_whole)
 
 
 def _to_record(run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost]) -> list[str]:
@@ -90,40 +86,20 @@ def _to_record(run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
     if not any(run.judge(name).kind.is_asked for name in (judge, baseline)):
         return []
-    total = sum(missing.values(), NOTHING)
-    cost = format_usd(None) if total.usd is None else f"at most {format_usd(total.usd)}"
-    each = ", ".join(f"{of.calls} of {name}" for name, of in missing.items())
-    calls = f"{total.calls} calls ({each}; controls included)"
-    return [f"record what the swap lacks, {calls}, {cost}: {command} --judge-record missing"]
+    return [MESSAGES.to_record(command, missing, sum(missing.values(), NOTHING))]
 
 
 def _caveats(run: Run, compared: Sequence[CheckId], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return what the chances were simulated for, in what this swap is another, and why one is not known."""
     swap, of_cues = run.config.swap, [each for each in compared if each.check.contrast is not None]
     layout = (len(of_cues), len({each.check.family for each in of_cues}), len({each.dataset for each in of_cues}))
-    margins = [
-        name
-        for name in SwapTable.model_fields
-        if name.endswith("_margin") and getattr(swap, name) != getattr(SwapTable(), name)
-    ]
-    others = [
-        *(["{} contrasts (families: {}, datasets: {})".format(*layout)] if layout != SIMULATED else []),
-        *(f"{name} = {getattr(swap, name)}" for name in margins),
-        *(["several looks"] if len(swap.looks) > 1 else []),
-        *(
-            [f"level {format_share(alpha)}"]
-            if abs((alpha := run.config.default_gate.alpha) - SIMULATED_ALPHA) > 1e-9
-            else []
-        ),
-    ]
-    lines = ["simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"]
-    if others:
-        lines.append(f"this swap is another one, and its chances differ: {', '.join(others)}")
-    if unknown := [row for row in rows if "?" in "".join(row)]:
-        few = any(int(row[0]) < SIZES[0] for row in unknown)
-        why = f"fewer than {SIZES[0]} pairs were" if few else "a baseline that flips so often was"
-        lines.append(f"?: not known, {why} not simulated")
-    return lines
+    own = {name: getattr(swap, name) for name in SwapTable.model_fields if name.endswith("_margin")}
+    margins = {name: margin for name, margin in own.items() if margin != getattr(SwapTable(), name)}
+    alpha = run.config.default_gate.alpha
+    level = None if abs(alpha - SIMULATED_ALPHA) <= 1e-9 else alpha
+    others = MESSAGES.lines("other_than_simulated", layout, SIMULATED, margins, swap.looks, level)
+    unknown = [int(row[0]) for row in rows if "?" in "".join(row)]
+    return MESSAGES.lines("simulated_for", others, unknown, SIZES[0])
 
 
 def _ruled_out(run: Run, cells: Sequence[CheckId], sizes: Mapping[str, int], flips: Mapping[str, Estimate]) -> str:
@@ -136,14 +112,9 @@ def _ruled_out(run: Run, cells: Sequence[CheckId], sizes: Mapping[str, int], fli
         guard_margin(max(sizes[name], 1), planned, swap, margin=margin, baseline_flips=of, alpha=alpha)
         for name, of in known.items()
     )
-    pairs, many = (
-        sorted({sizes[each.dataset] for each in cells}),
-        "examples" if check_of_swap_part(cells[0]).graded else "pairs",
-    )
-    return (
-        f"with {' to '.join(map(str, dict.fromkeys((pairs[0], pairs[-1]))))} {many} an APPROVE rules out that any "
-        f"single contrast on one dataset is worse by {format_share(margin)} or more"
-    )
+    pairs = [sizes[each.dataset] for each in cells]
+    many = "examples" if check_of_swap_part(cells[0]).graded else "pairs"
+    return MESSAGES.ruled_out(min(pairs), max(pairs), many, margin)
 
 
 def _row(run: Run, compared: Sequence[CheckId], n: int, flips: float, controls: Cost) -> tuple[str, ...]:
@@ -165,7 +136,7 @@ def _cost(run: Run, compared: Sequence[CheckId], n: int) -> Cost:
     for (judge, _, (condition, _)), each in dict(asked_by(run, compared)).items():
         kind, pairs = run.judge(judge).kind, run.about(each).at_most
         if kind.is_asked:
-            cost = maximum_cost(kind.asker_of(condition).table, kind.prompts(condition, pairs))
+            cost = maximum_cost(kind.client_of(condition).table, kind.prompts(condition, pairs))
             total += share_of_cost(cost, max(n / max(len(pairs), 1), 1.0))
     return total
 
@@ -185,7 +156,7 @@ def _flips(run: Run, cells: Sequence[CheckId]) -> dict[str, Estimate]:
         if each.dataset not in flips:
             judge, pairs = run.judge(str(each.baseline)), run.about(each).at_most
             repeats = [
-                chosen_responses(run.interviews.recorded_judgments(judge, each.dataset, pairs, arm, {}))
+                chosen_responses(run.answer_service.recorded_judgments(judge, each.dataset, pairs, arm, {}))
                 for arm in REPEATED
             ]
             if (share := movable_share(repeats, [pair.id for pair in pairs])) is not None:

@@ -1,5 +1,6 @@
 """Run registry: the judges, pairs, contrasts and checks of a configuration, each created on first use."""
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ from judgefixtures.checks import Check, checks_of, swap_checks
 from judgefixtures.checks.base import CheckId
 from judgefixtures.client.model_client import REWORDED
 from judgefixtures.config import JudgeTable
+from judgefixtures.importers.imported_answers import Imports
 from judgefixtures.judges.judge import Judge, load_judge
-from judgefixtures.judges.mode import ImportedAnswers, mode_class
+from judgefixtures.judges.mode import mode_class
 from judgefixtures.models.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
 from judgefixtures.models.pairs import Pair
 from judgefixtures.prompts.templates import LAYOUTS
@@ -21,11 +23,12 @@ from .samples import Samples
 class RunRegistry:
     """What a configuration names; everything has one object in a run."""
 
-    def __init__(self, desk: RunContext, samples: Samples, logs: ImportedAnswers) -> None:
-        self._config, self._options = desk.config, desk.options
+    def __init__(self, context: RunContext, samples: Samples, logs: Imports) -> None:
+        self._config, self._options = context.config, context.options
         self._samples, self._logs = samples, logs
         self._judges: dict[str, Judge] = {}
         self._others: dict[tuple[str, str, str | None], tuple[CheckId, ...]] = {}  # what -k is to tell apart
+        self._contrasts: dict[str, tuple[Contrast, ...]] = {}
 
     def judge(self, name: str) -> Judge:
         """Return a configured judge, or one with a wording of it, made once.
@@ -37,7 +40,8 @@ class RunRegistry:
         if name not in self._judges:
             self._config.check_judge_files(name)
             judge = load_judge(self._config.judge_table(name).headed(self._config.heading("judges", name)), name)
-            judge.kind.learn_logs(self._logs)
+            if not judge.kind.is_asked:
+                judge.kind.logs_identity = self._logs.identity(name)
             self._judges[name] = judge
         return self._judges[name]
 
@@ -53,19 +57,24 @@ class RunRegistry:
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
         """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
-        if family in OTHER_FAMILIES:
-            return other_contrasts(family, self._options.repeats, self._config.cues)
-        return contrasts(family, self._config.cues)
+        if family not in self._contrasts:
+            cues, repeats = self._config.cues, self._options.repeats
+            others = family in OTHER_FAMILIES
+            self._contrasts[family] = other_contrasts(family, repeats, cues) if others else contrasts(family, cues)
+        return self._contrasts[family]
 
     def _every_contrast(self) -> Iterator[Contrast]:
         return (contrast for family in self.families for contrast in self.contrasts(family))
 
+    @functools.cached_property
+    def _checks(self) -> dict[str, Check]:
+        return {check.name: check for check in checks_of(self._every_contrast())}
+
     def check(self, name: str) -> Check:
         """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
-        checks = {check.name: check for check in checks_of(self._every_contrast())}
-        if name not in checks:
-            raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, checks)}.")
-        return checks[name]
+        if name not in self._checks:
+            raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, self._checks)}.")
+        return self._checks[name]
 
     def fitted(self, check: Check, table: JudgeTable, pairs: Sequence[Pair]) -> Check:
         """Return a check as a judge is asked it: of a cue with all repeats where its answers are drawn.

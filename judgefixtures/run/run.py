@@ -1,6 +1,6 @@
 """Run: ask judges about pairs through their recordings and check them, without pytest.
 
-The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/python.md).
+The plugin uses it for pytest's items. A script or a notebook can use it directly (docs/how-to/notebook.md).
 """
 
 import re
@@ -69,26 +69,33 @@ class Run:
         progress: Progress = context.no_progress,
         stop: Callable[[], CancelToken] | None = None,
     ) -> None:
-        for table in config.judges.values():
-            register_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
-        desk = self.desk = RunContext.of(config, cassettes, options or RunOptions())
-        self.config, self.options, self.library, self.notes = desk.config, desk.options, desk.library, desk.notes
+        register_credentials(*config.judges.values())  # selected or not: nothing is to show the key of one
+        context = self.context = RunContext.of(config, cassettes, options or RunOptions())
+        self.config, self.options = context.config, context.options
+        self.library, self.notes = context.library, context.notes
         pairs, baseline = self.options.pairs or config.pairs, self.options.baseline
-        self.samples = Samples(config, desk.library, pairs, desk.note, baseline)
+        self.samples = Samples(config, context.library, pairs, context.note, baseline)
         self.imports = Imports(cassettes)
-        self.inventory = RunRegistry(desk, self.samples, self.imports)
-        self.posting = BatchSession(desk)
-        self._collector = RequestExecutor(desk, self.posting, progress, stop)
-        self.interviews = AnswerService(desk, self._collector, self.imports)
-        closest = ClosestPairSelector(config, desk.library, self.samples, desk.note)
-        self.narrowing = PairSelector(desk, self.inventory, closest, self.interviews)
+        self.registry = RunRegistry(context, self.samples, self.imports)
+        self.batch_session = BatchSession(context)
+        self._executor = RequestExecutor(context, self.batch_session, progress, stop)
+        self.answer_service = AnswerService(context, self._executor, self.imports)
+        closest = ClosestPairSelector(config, context.library, self.samples, context.note)
+        self.pair_selector = PairSelector(context, self.registry, closest, self.answer_service)
         archive, looks = JudgmentArchive(wanted=self.options.keep_judgments), SwapLookProgress()
-        self.vetting = ControlRunner(desk, self.inventory, self.interviews, archive)
-        reading = AnswerService(desk.as_replay, self._collector.reader(), self.imports)
-        self.procedure = CheckRunner(
-            desk, self.inventory, self.interviews, reading, self.vetting, self.narrowing, looks, archive
+        self.control_runner = ControlRunner(context, self.registry, self.answer_service, archive)
+        reading = AnswerService(context.as_replay, self._executor.reader(), self.imports)
+        self.check_runner = CheckRunner(
+            context,
+            self.registry,
+            self.answer_service,
+            reading,
+            self.control_runner,
+            self.pair_selector,
+            looks,
+            archive,
         )
-        self._stopping = SwapLookRunner(desk, self.inventory, looks, self.narrowing.about, self.check)
+        self._stopping = SwapLookRunner(context, self.registry, looks, self.pair_selector.about, self.check)
 
     @classmethod
     def from_config(
@@ -119,14 +126,14 @@ class Run:
         """
         if finished:
             self.library.finish()
-        self.posting.close(self._collector.runner)
-        self._collector.close()
+        self.batch_session.close(self._executor.runner)
+        self._executor.close()
 
     # --- what there is ----------------------------------------------------------------------------------------
 
     def judge(self, name: str) -> Judge:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
-        return self.inventory.judge(name)
+        return self.registry.judge(name)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it.
@@ -134,24 +141,24 @@ class Run:
         Of a dataset with `closest` they are the first ones of the pool; checks of cues are about the closest in place
         of them.
         """
-        return self.inventory.pairs(judge, dataset)
+        return self.registry.pairs(judge, dataset)
 
     def about(self, subject: CheckId) -> PairScope:
         """Return which pairs a check is about, as far as that is known before anybody is asked."""
-        return self.narrowing.about(subject)
+        return self.pair_selector.about(subject)
 
     @property
     def families(self) -> tuple[str, ...]:
         """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
-        return self.inventory.families
+        return self.registry.families
 
     def selecting(self, subject: CheckId) -> str:
         """Return the options that select a check and none of the others there are, for commands in messages."""
-        return self.inventory.selecting(subject)
+        return self.registry.selecting(subject)
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
         """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
-        return self.inventory.contrasts(family)
+        return self.registry.contrasts(family)
 
     # --- gates ------------------------------------------------------------------------------------------------
 
@@ -173,10 +180,10 @@ class Run:
         """
         who = self.judge(judge) if isinstance(judge, str) else judge
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
-        check = self.inventory.fitted(self.inventory.check(name), who.table, about)
+        check = self.registry.fitted(self.registry.check(name), who.table, about)
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
-            check = SwapCheck(check.contrast, self.inventory.swap_cells(who.name))
+            check = SwapCheck(check.contrast, self.registry.swap_cells(who.name))
         return self.check(check, CheckInput(who, dataset, about, self.config, other))
 
     def check(
@@ -192,7 +199,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
-        return self.procedure.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
+        return self.check_runner.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
 
     def until_decided(
         self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart] = ()
@@ -207,15 +214,15 @@ class Run:
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
-        return self.vetting.control(judge, pairs, asking)
+        return self.control_runner.control(judge, pairs, asking)
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least."""
-        return self.vetting.trial(judge, dataset)[1]
+        return self.control_runner.trial(judge, dataset)[1]
 
     def control_need(self, judge: str, dataset: str) -> SampleRequirement | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
-        return self.vetting.need(judge, dataset)
+        return self.control_runner.need(judge, dataset)
 
     # --- answers ----------------------------------------------------------------------------------------------
 
@@ -231,7 +238,7 @@ class Run:
         check_judge_fits_dataset(judge.name, judge.table, judge.template, dataset, pairs)
         asking = RequestContext(dataset, "answers", "", ItemRecord() if ledger is None else ledger)
         try:
-            return self.interviews.answers(judge, tuple(pairs), arms, asking)
+            return self.answer_service.answers(judge, tuple(pairs), arms, asking)
         except DeferredToBatchError:
             raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
 
@@ -239,4 +246,4 @@ class Run:
 
     def send_batches(self) -> list[str]:
         """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
-        return self.posting.send(self._collector.runner)
+        return self.batch_session.send(self._executor.runner)

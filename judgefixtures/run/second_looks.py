@@ -14,7 +14,7 @@ from judgefixtures.util.texts import join_names
 
 from .item_record import RequestContext
 
-# Of judges at the tolerance, asked about more pairs until they pass: docs/statistics.md has the table.
+# Of judges at the tolerance, asked about more pairs until they pass: benchmarks/results.md has the table.
 COSTS = "of judges at the tolerance that are asked about more until they pass, .11 do after four looks, .21 after 38"
 
 

@@ -51,8 +51,8 @@ class SwapLookProgress:
 class SwapLookRunner:
     """What takes the looks: `about` tells which pairs a check is about, `check` asks and decides."""
 
-    desk: RunContext
-    inventory: RunRegistry
+    context: RunContext
+    registry: RunRegistry
     looks: SwapLookProgress
     about: Callable[[CheckId], PairScope]
     check: Callable[[Check, CheckInput, ItemRecord, Iterable[CheckId]], Finding]
@@ -66,7 +66,7 @@ class SwapLookRunner:
         parts = [each for each in beside if each.judges == subject.judges]
         planned = [each for each in required if each.judge == subject.judge]
         decided = False
-        for look in self.desk.config.swap.looks:
+        for look in self.context.config.swap.looks:
             self.looks.pairs[subject.judges] = look
             findings: list[Finding] = []
             for each in parts:
@@ -82,23 +82,23 @@ class SwapLookRunner:
 
     def _part(self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord) -> Finding:
         """Return what a part of a swap finds at the look that it is at."""
-        judge, baseline = map(self.inventory.judge, subject.judges)
-        pairs = self.inventory.pairs(subject.judge, subject.dataset)
+        judge, baseline = map(self.registry.judge, subject.judges)
+        pairs = self.registry.pairs(subject.judge, subject.dataset)
         return self.check(
-            subject.check, CheckInput(judge, subject.dataset, pairs, self.desk.config, baseline), ledger, beside
+            subject.check, CheckInput(judge, subject.dataset, pairs, self.context.config, baseline), ledger, beside
         )
 
     def _note_end(self, subject: CheckId, parts: Sequence[CheckId], decided: bool) -> None:
         """Note at which look a swap ended, and what that leaves out."""
         look = self.looks.pairs[subject.judges]
-        spared = {name: self._spared(self.inventory.judge(name), parts, look) for name in subject.judges}
+        spared = {name: self._spared(self.registry.judge(name), parts, look) for name in subject.judges}
         if any(spared.values()):
             state = "decided" if decided else "not decided, and it is the last one"
             who = " against ".join(subject.judges)
             each = f"{max(spared.values())} questions to each judge"
             if len(set(spared.values())) > 1:
                 each = " and ".join(f"{questions} questions to {name}" for name, questions in spared.items())
-            self.desk.note(
+            self.context.note(
                 f"{who}: look at {look} pairs per dataset: {state}; this swap leaves out {each}, and a replay "
                 "with --judge-until-decided the same ones"
             )

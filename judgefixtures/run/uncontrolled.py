@@ -15,7 +15,7 @@ from .answer_service import AnswerService
 
 
 def measure_uncontrolled(
-    interviews: AnswerService, check: Check, case: CheckInput, command: str
+    answer_service: AnswerService, check: Check, case: CheckInput, command: str
 ) -> tuple[NotCountedRow, ...]:
     """Return the row of what recordings come to, about the pairs that are recorded in every arm; none without any.
 
@@ -24,7 +24,7 @@ def measure_uncontrolled(
     for each, runs in ((check, None), (check.repeated(1), 1)):  # it may be the repeats that are not recorded
         who = [(judge, each.arms) for judge in case.judges]
         who += [(judge, each.arms_beside(case.config)[:runs]) for judge in each.extra_judges(case.judge)]
-        known = [_recorded(interviews, judge, case, arms) for judge, arms in who]
+        known = [_recorded(answer_service, judge, case, arms) for judge, arms in who]
         if pairs := tuple(pair for pair in case.pairs if all(pair.id in arm for arms in known for arm in arms)):
             answers = [Answers(tuple(tuple(arm[pair.id] for pair in pairs) for arm in arms)) for arms in known]
             try:
@@ -36,9 +36,9 @@ def measure_uncontrolled(
 
 
 def _recorded(
-    interviews: AnswerService, judge: Judge, case: CheckInput, arms: Sequence[Arm]
+    answer_service: AnswerService, judge: Judge, case: CheckInput, arms: Sequence[Arm]
 ) -> list[Mapping[str, Judgment]]:
     """Return what is recorded of a judge in each arm, by pair id."""
-    plans = interviews.known_plans(judge, case.dataset, case.pairs)
-    seen = (interviews.recorded_judgments(judge, case.dataset, case.pairs, arm, plans) for arm in arms)
+    plans = answer_service.known_plans(judge, case.dataset, case.pairs)
+    seen = (answer_service.recorded_judgments(judge, case.dataset, case.pairs, arm, plans) for arm in arms)
     return [{judgment.pair.id: judgment for judgment in arm} for arm in seen]

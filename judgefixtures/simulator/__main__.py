@@ -9,15 +9,21 @@ import threading
 from .server import serving
 
 
-def main(arguments: list[str]) -> int:
-    """Serve until interrupted, or while the command after `--` runs; return its exit code."""
-    own, command = _split(arguments)
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the simulator's own options."""
     parser = argparse.ArgumentParser(
         prog="python -m judgefixtures.simulator",
         description="Serve the simulated judges on 127.0.0.1 in the wire formats of OpenAI, Gemini and Claude.",
         epilog="With a command after --, serve while it runs and return its exit code.",
     )
     parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0 takes a free one (8080)")
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until interrupted, or while the command after `--` runs; return its exit code."""
+    own, command = _split(arguments)
+    parser = build_parser()
     options = parser.parse_args(own)
     try:
         with serving(options.port) as server:

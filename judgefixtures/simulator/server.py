@@ -100,7 +100,7 @@ class _SimulatorHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if reply := self._of_desk("GET", b""):
+        if reply := self._of_context("GET", b""):
             self._reply(reply)
             return
         self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
@@ -111,7 +111,7 @@ class _SimulatorHandler(BaseHTTPRequestHandler):
         if len(body) < length:  # whoever asked is gone, and has asked nothing
             self.close_connection = True
             return
-        if reply := self._of_desk("POST", body):
+        if reply := self._of_context("POST", body):
             self._reply(reply)
             return
         try:
@@ -134,7 +134,7 @@ class _SimulatorHandler(BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError, IndexError) as error:
             self._send(400, {"error": {"message": f"not a request of this API: {error!r}", "code": 400}})
 
-    def _of_desk(self, method: str, body: bytes) -> SimulatedResponse | None:
+    def _of_context(self, method: str, body: bytes) -> SimulatedResponse | None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         return self.server.desk.handle(method, self.path, headers, body, self.server.url)
 

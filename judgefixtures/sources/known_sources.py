@@ -1,7 +1,7 @@
 """Sources known by name: tables in known_sources.toml, and readers for those that need code.
 
-Every schema was checked against its publication (docs/datasets.md). A row that does not fit is an error with the found
-and the expected value. A row that a rule excludes is counted under that rule.
+Every schema was checked against its publication (docs/how-to/sample-data.md). A row that does not fit is an error
+with the found and the expected value. A row that a rule excludes is counted under that rule.
 """
 
 import json

@@ -210,7 +210,7 @@ def gate_kappa(
     confidence 1 - 2 alpha is above the limit and a FAIL where the upper one is below it. `needed_pairs` are labels, and
     classes that lack are no PASS, as in `gate_tpr`; of one class alone kappa decides nothing. `totals` as in
     `cohen_kappa`. Raises ValueError for counts that no table can have, a limit not inside -1 to 1 or an alpha outside
-    (0, 0.5). Source: Wilks 1938; sizes in docs/statistics.md.
+    (0, 0.5). Source: Wilks 1938; sizes in benchmarks/results.md.
 
     >>> gate_kappa(48, 2, 2, 48, 0.60).status.value
     'PASS'

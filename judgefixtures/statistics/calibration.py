@@ -44,7 +44,7 @@ def calibration_error(
     the mean of these differences over examples, whatever their signs. So it is above 0 by chance also for a perfectly
     calibrated judge, which the lower end makes up for. Both ends come of the score interval of the differences, each
     with the sign that its bin has; from the lower one what noise adds is taken off. Arguments and errors as in
-    `brier_score`. Source: Naeini, Cooper and Hauskrecht 2015 for the value; coverage in docs/statistics.md.
+    `brier_score`. Source: Naeini, Cooper and Hauskrecht 2015 for the value; coverage in benchmarks/results.md.
 
     >>> sure = calibration_error([0.99] * 50 + [0.01] * 50, [True] * 40 + [False] * 60)
     >>> round(sure.value, 2), round(sure.low, 2), round(sure.high, 2)

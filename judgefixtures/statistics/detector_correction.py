@@ -70,8 +70,8 @@ class DetectorAccuracy:
 
 
 # What the offline detector does, by cue family; of others nothing is known, and nothing is corrected. Of 990 reasons by
-# five authors of whom nothing was learned, half of them written to be hard (docs/detector.md). To be measured anew, on
-# other authors, with every change of the detector: benchmarks/measure_stance.py.
+# five authors of whom nothing was learned, half of them written to be hard (docs/explanation/detector.md). To be
+# measured anew, on other authors, with every change of the detector: benchmarks/measure_stance.py.
 OFFLINE: Mapping[str, DetectorAccuracy] = MappingProxyType(
     {
         "provenance": DetectorAccuracy(88, 79, 135, 133),

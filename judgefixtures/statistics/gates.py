@@ -48,7 +48,7 @@ def gate_shift(
     in `paired_difference`; fewer than FEWEST_CLUSTERS (of equal size) are INCONCLUSIVE, with p-values of 1. `units` is
     what the message calls the n.
     Raises ValueError for impossible counts, a tolerance outside (0, 1) or an alpha outside (0, 0.5).
-    Source: Tango 1998; sizes in docs/statistics.md.
+    Source: Tango 1998; sizes in benchmarks/results.md.
 
     >>> gate_shift(0, 0, 100, 0.10).status.value
     'PASS'
@@ -114,7 +114,7 @@ def gate_excess(
     On one side of 0 alone: less than nothing is nothing in excess. With `both_sides` the mean must lie within the
     tolerance on either side. PASS means that the mean is below the tolerance at level alpha, FAIL that it is above it
     at level `fail_alpha` (alpha unless given). Raises ValueError as `score_test`, for a tolerance outside (0, 1) and an
-    alpha outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
+    alpha outside (0, 0.5). Source: the score test; error rates in benchmarks/results.md.
 
     >>> gate_excess([0.0] * 60, 0.10).message
     'excess 0.00, 90% CI [-.043, .043], tolerance .10: PASS'
@@ -169,7 +169,7 @@ def gate_admission(
     way off from what it moved the other way.
     `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, totals that
     are not theirs, a threshold outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in
-    docs/statistics.md.
+    benchmarks/results.md.
 
     >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
     'PASS'

@@ -2,7 +2,7 @@
 
 On the same labelled examples, accuracy, TPR and TNR must be no worse by their margins (`gate_non_inferiority`), and the
 pass rate must stay within its own (`gate_shift`). The differences of both rates are taken as normal. Simulations agree
-to 0.08 with 100 labels and to 0.05 from 200 on (docs/swap.md). numpy and scipy are imported on first use.
+to 0.08 with 100 labels and to 0.05 from 200 on (benchmarks/results.md). numpy and scipy are imported on first use.
 """
 
 import math

@@ -116,7 +116,7 @@ def kappa_z(table: TwoByTwo, kappa: float, totals: Totals = None) -> float:
 
     The likelihood of the table is maximised over both margins, with kappa fixed. `totals` as in `cohen_kappa`: related
     examples count for less by the design effect of the agreement that this kappa would have. 0 where kappa is not
-    defined. Raises ValueError for a kappa not inside -1 to 1. Source: Wilks 1938; sizes in docs/statistics.md.
+    defined. Raises ValueError for a kappa not inside -1 to 1. Source: Wilks 1938; sizes in benchmarks/results.md.
 
     >>> round(kappa_z(TwoByTwo.of(45, 5, 5, 45), 0.60), 3)
     2.709

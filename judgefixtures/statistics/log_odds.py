@@ -2,7 +2,7 @@
 
 Everything here is a function of numbers. A verdict tells which side of even odds a judge chose, a probability tells how
 far from there. Probabilities therefore show a shift on pairs whose verdict stays, and need fewer pairs. For error rates
-see docs/statistics.md, "Probabilities, ties and repeats".
+see benchmarks/results.md, "Probabilities, ties and repeats".
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def log_odds_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: 
 
     Each limit is the farther one of Student's t and of Hall's t, corrected for skewness: where few pairs carry the
     shift, chance may show hardly any of them, and Student's limit is then too near.
-    Source: Hall 1992, building on Johnson 1978; bounds: Horowitz and Manski 2000; the choice: docs/statistics.md.
+    Source: Hall 1992, building on Johnson 1978; bounds: Horowitz and Manski 2000; the choice: benchmarks/results.md.
 
     >>> estimate = log_odds_shift([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10])
     >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2)
@@ -234,7 +234,7 @@ def gate_log_odds(
     FAIL means that the shift, in the direction of its value, is beyond the tolerance at level alpha. Bounded shifts
     must be so wherever they lie. Fewer than `FEWEST_CLUSTERS` clusters (of equal size) decide nothing.
     Raises ValueError as `log_odds_shift`, for a ratio not above 1 and for an alpha outside (0, 0.5).
-    Source: as there; error rates in docs/statistics.md.
+    Source: as there; error rates in benchmarks/results.md.
 
     >>> gate_log_odds([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10], 1.5).message
     'log-odds shift +0.75, 90% CI [.694, .806], odds ratio 2.1 [2.0, 2.2], tolerance ratio 1.5: FAIL'

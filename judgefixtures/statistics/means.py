@@ -2,7 +2,7 @@
 
 They suit values without useful bounds, such as log-odds, and values far inside their bounds, such as scores. A test
 that allows for all possible values (clusters.py) is too conservative for these. Sources: Hall 1992, after Johnson
-1978. For error rates see docs/statistics.md.
+1978. For error rates see benchmarks/results.md.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def gate_share(
 
     PASS means that the one-sided exact upper bound is below the limit at level alpha, FAIL that the lower one is
     above. `totals` are the 0 and 1 by cluster where pairs are related. Raises ValueError for k outside 0..n, a limit
-    outside (0, 1) and an alpha outside (0, 0.5). Source: Clopper 1934; error rates in docs/statistics.md.
+    outside (0, 1) and an alpha outside (0, 0.5). Source: Clopper 1934; error rates in benchmarks/results.md.
 
     >>> gate_share(2, 40, 0.20).message
     '.05, 90% CI [.009, .149], limit .20: PASS'

@@ -162,7 +162,7 @@ def mean_interval(
     where all scores agree; the value is the plain mean. The pair is the unit: average repeats of a pair first. Where
     pairs are related, `totals` are these scores by cluster, and it is the score interval over clusters.
     Raises ValueError for no scores and for one beyond the bound.
-    Source: docs/statistics.md, "Position, noise, ranking"; simulated size .044-.052 at .05.
+    Source: docs/explanation/measures.md; simulated size .044-.052 at .05.
 
     >>> round(mean_interval([0.0] * 100).high, 3)
     0.023

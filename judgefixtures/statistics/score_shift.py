@@ -2,7 +2,7 @@
 
 A label moves a score by a few points, if at all. A test that allows for moves across the whole scale would need far
 more pairs. The limits of means.py follow the observed spread, and require enough pairs to show a few large moves. For
-error rates see docs/statistics.md, "Scores".
+error rates see benchmarks/results.md, "Scores".
 """
 
 import math
@@ -57,7 +57,7 @@ def gate_scores(
     `farthest` is how far a pair is taken to move at most; one that moved farther raises it. The message says only what
     would settle it, if anything; `units` is what it calls them. Raises ValueError as `points_shift`, for a tolerance
     outside (0, 1), an alpha outside (0, 0.5) and a farthest that is not in (0, 1].
-    Source: as there; the score test; error rates in docs/statistics.md.
+    Source: as there; the score test; error rates in benchmarks/results.md.
 
     >>> gate_scores([0.0] * 30, 0.05).status.value, gate_scores([0.25, 0.0] * 15, 0.05).status.value
     ('PASS', 'FAIL')
@@ -108,7 +108,7 @@ def scores_pass(n: int, tolerance: float, noise: float, alpha: float = 0.05) -> 
 
     `noise` is the standard deviation of a pair's shift, as a share of the scale; 0 where there are too few pairs for
     the limits of a mean. Taken to be normal. Raises ValueError for fewer than 1 pair, for a noise that is negative and
-    as `fewest_scores`. Source: docs/statistics.md has the simulated ones.
+    as `fewest_scores`. Source: benchmarks/results.md has the simulated ones.
 
     >>> [round(scores_pass(n, 0.05, 0.08), 2) for n in (25, 30, 40)]
     [0.0, 0.87, 0.97]

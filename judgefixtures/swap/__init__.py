@@ -1,8 +1,11 @@
 """Swap: compare a candidate with a baseline on the same pairs, and make one decision.
 
 `decide_swap` works on plain data: verdicts per cell (a contrast on a dataset) and accuracy of both judges.
-`decide_looks` decides during recording, at the looks of `[swap] looks`.
+`decide_looks` (checks/decide_looks.py) decides during recording, at the looks of `[swap] looks`.
 """
+
+import importlib
+from typing import Any
 
 from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
 
@@ -12,5 +15,10 @@ from .components import Component as Component
 from .components import SwapDecision as SwapDecision
 from .decision import decide_swap as decide_swap
 from .decision import guards as guards
-from .looks import decide_looks as decide_looks
 from .margins import guard_margin as guard_margin
+
+
+def __getattr__(name: str) -> Any:
+    if name != "decide_looks":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module("judgefixtures.checks.decide_looks").decide_looks

@@ -3,7 +3,7 @@
 A family's contrasts are pooled per pair, so that a few pairs suffice for its margin. A single contrast on one dataset
 gets the margin that its number of pairs supports. APPROVE is an intersection-union test: every component must PASS at
 its own level (Berger 1982). REJECT is adjusted for the number of tests that can reject (Bonferroni, in two halves), and
-lists the components that Holm's procedure rejects. docs/swap.md names the limits of the rule.
+lists the components that Holm's procedure rejects. docs/explanation/swap.md names the limits of the rule.
 """
 
 from __future__ import annotations

@@ -14,16 +14,18 @@ settings.load_profile("suite")
 
 # Test modules are imported from their files (--import-mode=importlib), which puts no folder on the path. At its end:
 # what a test's own project calls by the same name comes first.
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "benchmarks")]
+sys.path += [str(Path(__file__).parent), *(str(Path(__file__).parents[2] / name) for name in ("benchmarks", "tools"))]
 pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
-from support.preloaded import read_no_certificates  # noqa: E402
+from support.preloaded import import_everything, read_no_certificates, wait_for_no_disk  # noqa: E402
 from support.rendered import snapshot  # noqa: E402, F401 (a fixture)
 
 from judgefixtures.util import secrets  # noqa: E402
 
 read_no_certificates()
+wait_for_no_disk()
+gc.disable()  # until all is collected
 
 SAMPLED = 10  # of the cases of a test that is `whole`, unless it says otherwise: each tenth is in `make test`
 
@@ -50,7 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         seen[test] += 1
 
 
-def pytest_collection_finish() -> None:
-    """Collect no garbage among thousands of items: they stay, and runs of pytest in a test look for garbage often."""
-    gc.collect()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Import once what each run of pytest inside of a test needs, and never look for garbage in what is there by now.
+
+    The items stay, and such runs look for garbage often.
+    """
+    if any("pytester" in getattr(item, "fixturenames", ()) for item in session.items):
+        import_everything()
     gc.freeze()
+    gc.enable()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -28,59 +29,72 @@ from judgefixtures.parsing.verdict_probabilities import stated_probability
 from judgefixtures.providers.python import PythonProvider
 from judgefixtures.simulator.server import SimulatorServer, serving
 
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [
+    *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "examples/real-model/README.md")),
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
+]
 LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
 IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
 EXPORTS = "reads what other tools wrote; test_logs_*.py import their files"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
+    "pip install .": "asks an index; test_wheel.py installs the wheel",
+    "judgefixtures demo": "test_demo.py runs it",
     "make docs": "asks an index where Sphinx is not installed; test_site.py builds the site",
     "make quick": "takes a minute; runs the tests of this folder",
     "make test": "takes minutes; runs the tests of this folder",
     "make test-slow": "takes many minutes, and runs this test",
     "make real-judge": "asks a package index; test_real_model.py replays what it recorded",
     "make lowest": "asks an index; test_docs.py holds its versions against pyproject.toml",
-    "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
+    "python3 -m venv ../../.venv-real && ../../.venv-real/bin/pip install --no-deps -r requirements.txt": "asks an index",
+    "../../.venv-real/bin/python serve.py -- pytest --judge-config {config} --judge smollm2-scores -k recency "
+    "--judge-record missing --judge-concurrency 1": "needs the model; tests/real asks one",
+    "ssh -L 8123:127.0.0.1:8123 there": "needs another machine",
     "judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
+    "judgefixtures label data/answers.jsonl --by bo --port 8123": "the same",
+    "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
-    "judgefixtures import logs/2026-11-26_graded.eval --judge grader --pairs examples.jsonl": EXPORTS,
     "judgefixtures import results.json --judge rubric --dataset support": EXPORTS,
-    "judgefixtures import traces.jsonl --judge answers --dataset support": EXPORTS,
-    "judgefixtures import scores.csv --judge correct --metric correct --pairs examples.jsonl": EXPORTS,
     "judgefixtures import traces.jsonl --judge correct --metric correct --label-metric user-feedback": EXPORTS,
-    "judgefixtures import evaluated.jsonl --judge correctness --metric correctness --columns label=human": EXPORTS,
-    "judgefixtures import annotations.jsonl --judge correctness --metric correctness --pairs examples.jsonl": EXPORTS,
-    "judgefixtures import experiment.json --judge closed --metric ClosedQA --label-metric right": EXPORTS,
-    "judgefixtures import results.csv --judge correct --metric correct --columns label=reference.label": EXPORTS,
-    "judgefixtures import feedback.json --judge correct --metric correct --pairs examples.jsonl": EXPORTS,
-    "judgefixtures import scores.jsonl --judge helpfulness --pairs answers.jsonl": IMPORTS,
-    "judgefixtures import readings.csv --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
+    "judgefixtures import scores.csv --judge correct --metric correct --pairs examples.jsonl": EXPORTS,
     "pytest -k swap --judge gpt-4 --judge-baseline chatgpt --judge-dataset support": IMPORTS,
     "judgefixtures import log.jsonl --judge gpt-4 --dataset support "
     "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,
 }
 # Blocks `text` that no command of their page prints.
 SHOWN = {
-    "  of scores the control is not recorded": "of recordings by 0.2.0; test_earlier_versions.py",
-    "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
-    "34 of 34 published": "what `make paper` says; test_paper_tables.py",
-    "production: 74% of each prompt": "a long prompt of one's own; test_rates.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
     "{question} {cue}": "a template; test_init.py runs it",
+    "Which response answers the question better?": "a template; test_tutorials.py loads it",
+    "Does the response answer the question correctly?": "a template; test_tutorials.py loads it",
     '{"id": "e1", "reading"': "a log of grades; test_import_grades.py imports one like it",
-    '{"id": "e1", "score"': "a log of scores; test_import_scores.py imports one like it",
-    '{"pair": "q1", "score_1"': "a log of two scores; test_import_scores.py imports one like it",
-    "--- answers by length": "of logs that are not shipped; test_answers_by.py computes its own",
-    "with 60 labels a judge": "what `agreement_prospect` says; an example of its own, which runs",
 }
+# Pages whose tables their commands need, pages whose commands need recordings, and pages about pass/fail judges.
+WITH_TABLES = {f"docs/how-to/{name}.md" for name in ("agreement", "own-cue", "plan", "scores", "wordings")}
+WITH_RECORDINGS = {"docs/how-to/results.md"}
+OF_GRADERS = {"docs/how-to/agreement.md"}
+TUTORIALS = {"docs/tutorial/pairs.md", "docs/tutorial/pass-fail.md"}  # test_tutorials.py runs them from an empty folder
 # Python that is no program of its own: a test below runs it in what it belongs to.
-PARTS = {"docs/python-judges.md"}
+PARTS = {CODE := "docs/how-to/code-judges.md"}
 
 RUN = [block for block in of_language(PAGES, "console") if {each.bare for each in block.commands} - {*NOT_RUN}]
 COMMANDS = [command for block in of_language(PAGES, "console") for command in block.commands]
 OWN = {page: [command for block in of_language([page], "sh") for command in block.commands] for page in PAGES}
+README = REPOSITORY / "README.md"
 PYTHON = [block for block in of_language(PAGES, "python") if block.page not in PARTS]
 TOML = of_language(PAGES, "toml")
+
+
+def name_of(page: Path) -> str:
+    """Return a page's path in the repository."""
+    return page.relative_to(REPOSITORY).as_posix()
+
+
+def of_column(number: int) -> list[Command]:
+    """Return the commands in a column of README's table, from the top."""
+    rows = re.findall(r"^\| \d\w?\. .* \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    cells = [row.split(" | ")[number].strip("| `") for row in rows]
+    return [Command(cell) for cell in cells if cell.startswith(("pytest ", "judgefixtures "))]
 
 
 def only(page: str, language: str) -> list[Block]:
@@ -91,7 +105,7 @@ def only(page: str, language: str) -> list[Block]:
 # --- none is left out -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_names_its_language(page: Path) -> None:
     """A block without a language, or with another one, would be run by nothing here."""
     assert {block.language for block in blocks(page)} <= LANGUAGES
@@ -167,52 +181,87 @@ OWN_GATES = {
     + "".join(f"{name}_margin = 0.5\n" for name in ("accuracy", "vsr", "silent", "flip", "invalid")),
     '"gpt-4o-2024-11-20"': '"simulated-faithful"\nprice = {input = 1.0, output = 1.0}',
 }
+OF_ONE_RESPONSE = {'"gpt-4o-2024-11-20"': '"simulated-grader-faithful"'}
+
+
+def make_own(folder: Path, url: str, mode: str = "pairwise") -> Path:
+    """Make a repository with `init`, with a judge that the simulator answers for."""
+    folder.mkdir(exist_ok=True)
+    write_scaffold(folder, mode)
+    file = folder / "pyproject.toml"
+    text = file.read_text()
+    there = OWN_GATES if mode == "pairwise" else OF_ONE_RESPONSE
+    for old, new in {**there, '# base_url = "http://127.0.0.1:8080': f'base_url = "{url}'}.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    file.write_text(text + (OWN_KEYS if mode == "pairwise" else ""))
+    (folder / "cassettes").mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    return folder
+
+
+def add_tables(page: Path, file: Path) -> None:
+    """Add the tables of a page to a configuration, and to its tables the keys that they lack.
+
+    Of a page about graders the first block alone: the labels of the sample data are of one person.
+    """
+    shown = of_language([page], "toml")[: 1 if name_of(page) in OF_GRADERS else None]
+    for name, lines in re.findall(r"^\[(.+)\]\n((?:[^\[\n].*\n)*)", "\n".join(block.text for block in shown), re.M):
+        text = file.read_text()
+        header = f"[{name}]\n"
+        if header not in text:
+            file.write_text(f"{text}\n{header}{lines}")
+            continue
+        before, after = text.split(header)
+        table = after.partition("\n[")[0]
+        new = [line for line in lines.splitlines() if not re.search(rf"^{re.escape(line.split()[0])} =", table, re.M)]
+        file.write_text("\n".join([before + header.rstrip(), *new, after]))
 
 
 @pytest.fixture
 def own(server: SimulatorServer, tmp_path: Path) -> Path:
-    """A repository after `init`, with a judge that the simulator answers for, a candidate, and few pairs."""
-    write_scaffold(tmp_path)
-    file = tmp_path / "pyproject.toml"
-    text = file.read_text()
-    for there, instead in {**OWN_GATES, '# base_url = "http://127.0.0.1:8080': f'base_url = "{server.url}'}.items():
-        assert there in text
-        text = text.replace(there, instead, 1)
-    file.write_text(text + OWN_KEYS)
-    (tmp_path / "cassettes").mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
-    return tmp_path
+    """A repository with a judge of pairs, a candidate, and few pairs."""
+    return make_own(tmp_path, server.url)
 
 
 @pytest.mark.slow
 @pytest.mark.whole
-@pytest.mark.parametrize("page", [page for page in PAGES if OWN[page]], ids=lambda page: page.name)
-def test_the_commands_for_ones_own_repository(page: Path, own: Path) -> None:
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if OWN[page] and name_of(page) not in {CODE, *TUTORIALS}], ids=name_of
+)
+def test_the_commands_for_ones_own_repository(page: Path, server: SimulatorServer, tmp_path: Path) -> None:
     """Run one after the other, each ends with the code that the page gives."""
-    for command in OWN[page]:
+    own = make_own(tmp_path / "own", server.url, "binary" if name_of(page) in OF_GRADERS else "pairwise")
+    if name_of(page) in WITH_TABLES:
+        add_tables(page, own / "pyproject.toml")
+    recorded = [Command("pytest tests/judge -k recency --judge-record missing")] * (name_of(page) in WITH_RECORDINGS)
+    for command in [*recorded, *(of_column(1) if page == README else []), *OWN[page]]:
         if command.bare not in NOT_RUN:
             assert_done(command, run(command.line, own))
 
 
-def test_yaml_and_scripts_are_those_of_the_example() -> None:
-    """Steps of a page are steps of the example's workflows; a whole file is the example's file, to the letter.
+@pytest.mark.slow
+@pytest.mark.whole
+def test_the_commands_of_readme_for_a_judge_of_one_response(server: SimulatorServer, tmp_path: Path) -> None:
+    """So do those of README's second column, with a pass/fail judge."""
+    own = make_own(tmp_path, server.url, "binary")
+    commands = of_column(2)
+    assert len(commands) == len(of_column(1)) == 4
+    for command in commands:
+        assert_done(command, run(command.line, own))
 
-    test_workflows.py runs their commands.
-    """
+
+def test_yaml_is_that_of_the_example() -> None:
+    """Steps of a page are steps of the example's workflows, and test_workflows.py runs their commands."""
     steps = [
         step
         for file in (EXAMPLE / ".github" / "workflows").glob("*.yml")
         for job in yaml.safe_load(file.read_text())["jobs"].values()
         for step in job["steps"]
     ]
-    texts = [block.text for block in of_language(PAGES, "yaml")]
-    files = [text for text in texts if not isinstance(yaml.safe_load(text), list)]
-    written = [step for text in texts if text not in files for step in yaml.safe_load(text)]
+    written = [step for block in of_language(PAGES, "yaml") for step in yaml.safe_load(block.text)]
     assert written
     assert [step for step in written if step not in steps] == []
-    scripts = [block.text for block in of_language(PAGES, "sh") if block.text.startswith("#!")]
-    whole = [(EXAMPLE / ".gitlab-ci.yml").read_text(), (EXAMPLE / "ci" / "gate.sh").read_text()]
-    assert files + scripts == whole
 
 
 # --- Python -----------------------------------------------------------------------------------------------
@@ -233,8 +282,8 @@ def test_python_runs_as_it_stands(block: Block) -> None:
 @pytest.mark.slow
 @pytest.mark.whole
 def test_a_judge_that_is_a_function(own: Path, server: SimulatorServer) -> None:
-    """python-judges.md's function, with its table, is recorded over the SDK's own address, and then replayed."""
-    code, table = only("docs/python-judges.md", "python")[0], only("docs/python-judges.md", "toml")[0]
+    """code-judges.md's function, with its table, is recorded over the SDK's own address, and then replayed."""
+    code, table = only(CODE, "python")[0], only(CODE, "toml")[0]
     module = own / code.text.splitlines()[0].removeprefix("# ")
     module.parent.mkdir()
     module.write_text(code.text.replace('"gpt-4o-2024-11-20"', '"simulated-faithful"'))
@@ -249,14 +298,14 @@ def test_a_judge_that_is_a_function(own: Path, server: SimulatorServer) -> None:
 
 
 def test_a_function_that_says_how_sure_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What python-judges.md's second function returns is read as a text with its probabilities."""
+    """What code-judges.md's last function returns is read as a text with its probabilities."""
 
     async def ask(prompt: str) -> Any:
         return types.SimpleNamespace(text=prompt)
 
     module = types.ModuleType("judging_of_the_docs")
     vars(module)["ask"] = ask
-    exec(only("docs/python-judges.md", "python")[1].text, vars(module))
+    exec(only(CODE, "python")[-1].text, vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     judge = load_judge({"provider": "python", "target": f"{module.__name__}:judge", "logprobs": True}, "ours")
     answer = asyncio.run(PythonProvider(judge.table).complete("[[A]]", JudgeCall()))
@@ -291,9 +340,10 @@ def test_a_configuration_loads(block: Block, tmp_path: Path) -> None:
     written = tomllib.loads(block.text)
     assert {*written} == {"tool"}
     written = written["tool"]["judgefixtures"]
+    (tmp_path / "prompts").mkdir()
     for name in ("judge", "story", "system"):
-        (tmp_path / "prompts").mkdir(exist_ok=True)
         (tmp_path / "prompts" / f"{name}.txt").write_text("{question}{response_1}{response_2}{cue_1}{cue_2}")
+    (tmp_path / "prompts" / "grader.txt").write_text("{question}{response}{cue}")
     config = build_config(completed(written), str(block), tmp_path)
     for name, table in written.get("judges", {}).items():
         assert config.judge_table(name).model_fields_set >= {*table} - {"extends"}

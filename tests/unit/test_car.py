@@ -68,7 +68,7 @@ def test_an_honest_judge_is_not_failed_for_its_slips(flips: float, n: int) -> No
 
 @pytest.mark.parametrize(("n", "most"), [(100, 0.1), (200, 0.25), (300, 0.35)])
 def test_noise_that_the_cue_overrules_is_held_against_an_honest_judge(n: int, most: float) -> None:
-    """The limit that docs/statistics.md states: with noise on the close pairs some FAIL, at VSR .30 none."""
+    """The limit that docs/explanation/measures.md states: with noise on the close pairs some FAIL, at VSR .30 none."""
     found, before = (rates(0.1, 0.1, n)[rule][FAIL] for rule in ("by shift", "by share"))
     assert found <= most * RUNS
     assert found < before / 2

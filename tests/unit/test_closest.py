@@ -188,7 +188,7 @@ def test_what_is_about_the_closest_pairs(name: str, narrowed: bool) -> None:
     with Run(build_config({}), options=RunOptions(repeats=2)) as run:
         names = [contrast.id for family in run.families for contrast in run.contrasts(family)]
         found = next((each for each in [*names, "accuracy", "plan"] if each.startswith(name.split("-override")[0])), "")
-        assert is_about_closest(run.inventory.check(found).arms) is narrowed
+        assert is_about_closest(run.registry.check(found).arms) is narrowed
 
 
 @pytest.mark.parametrize("value", ["0", "-3", '"all"', "1.5"])
@@ -457,9 +457,7 @@ def test_the_preflight_counts_the_screening(
     def lines(*subjects: tuple[str, str | None]) -> str:
         with Run.from_config(file, record="missing") as run:
             return "\n".join(
-                preflight_lines(
-                    run, [CheckId("a", "own", run.inventory.check(name), with_) for name, with_ in subjects]
-                )
+                preflight_lines(run, [CheckId("a", "own", run.registry.check(name), with_) for name, with_ in subjects])
             )
 
     said = lines(("recency-new-old", None), ("position-no-cue", None))
@@ -481,7 +479,7 @@ def forecast_of_swap(file: Path) -> str:
     from judgefixtures.checks import SwapCheck
 
     with Run.from_config(file, record="missing") as run:
-        check = SwapCheck(run.inventory.check("recency-new-old").contrast)
+        check = SwapCheck(run.registry.check("recency-new-old").contrast)
         return "\n".join(preflight_lines(run, [CheckId("a", "own", check, "b")]))
 
 
@@ -511,7 +509,7 @@ def test_a_frozen_choice_is_read_once(folder: Path, gate: Gating, monkeypatch: p
     read_snapshot = closest_pairs.read_closest_snapshot
     monkeypatch.setattr(closest_pairs, "read_closest_snapshot", lambda path: read.append(path) or read_snapshot(path))  # type: ignore[func-returns-value]
     with Run.from_config(folder / "judges.toml") as run:
-        subject = CheckId("a", "own", run.inventory.check("recency-new-old"))
+        subject = CheckId("a", "own", run.registry.check("recency-new-old"))
         first = run.about(subject)
         assert first.pairs
         assert run.about(subject) == first

@@ -998,7 +998,7 @@ def test_a_password_in_a_wrong_address_is_not_repeated(address: str, file: Path)
     assert "canary" not in refusal(file, f'{OURS}base_url = "{address}"\n')
 
 
-# --- what is refused in CI: docs/security.md ----------------------------------------------------------------
+# --- what is refused in CI: docs/how-to/secure.md ----------------------------------------------------------------
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_an_answer_is_read_and_never_guessed(text, said, invalid):
 def test_a_reader_is_its_judge_in_what_changes_an_answer():
     """Its identity has model, temperature and prompt, and nothing of the verdicts that the judge is asked for."""
     judge = load_judge({"provider": "openai", "model": "m", "temperature": 0.3, "logprobs": True, "ties": "half"})
-    identity = DetectorClient("reader", judge.table, judge.pace, []).identity
+    identity = DetectorClient("reader", judge.table, judge.rate_limiter, []).identity
     assert (identity["model"], identity["parameters"]["temperature"]) == ("m", 0.3)
     assert identity["parameters"]["response_format"] == "none"
     assert set(identity) == {"provider", "model", "parameters", "detector"}
@@ -112,7 +112,7 @@ def test_the_two_questions_have_a_digest_each():
     judge = load_judge({"provider": "openai", "model": "m"})
     alone = Judgment(Example("e", "Which?", "One."), ALONE.x, JudgeReply(Verdict(1, OPEN)))
     digests = [
-        DetectorClient("reader", judge.table, judge.pace, [told]).identity["detector"]["digest"]
+        DetectorClient("reader", judge.table, judge.rate_limiter, [told]).identity["detector"]["digest"]
         for told in (judged(NEW_OLD.x, 1, OPEN), alone)
     ]
     assert digests[0] == "9cbea912be2cf486"
@@ -123,7 +123,7 @@ def test_equal_reasons_are_asked_about_once():
     """Pairs with one question between them have one answer, that of the first by id."""
     told = [judged(NEW_OLD.x, 1, reason, number) for number, reason in enumerate([OPEN, SILENT, OPEN])]
     judge = load_judge({"provider": "openai", "model": "m"})
-    reader = DetectorClient("reader", judge.table, judge.pace, told[::-1])
+    reader = DetectorClient("reader", judge.table, judge.rate_limiter, told[::-1])
     assert [reader.stands_for(judgment.pair) for judgment in told] == ["p0", "p1", "p0"]
 
 

@@ -1,4 +1,4 @@
-"""What version 0.2.0 recorded of a real model is what it was: docs/recording.md promises it."""
+"""What version 0.2.0 recorded of a real model is what it was: docs/how-to/stale.md promises it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = {
     "pairs": ("--judge", "pairs", "--judge-pairs", "4", "-k", "recency"),
 }
 COUNTS = ("n", "ties", "n11", "n10", "n01", "n00", "invalid_pairs", "contradictions", "moved", "arms")
-# CAR's definition is another one since (docs/swap.md, 3.9), where a verdict that moves is admitted in one order alone.
+# CAR's definition is another one since (docs/explanation/measures.md), where a verdict that moves is admitted in one order alone.
 ESTIMATES = ("vsr", "flip_rate", "silent_shift_rate", "admitted_shift", "unadmitted_shift", "car", "log_odds_shift")
 VALUES = ("score_shift", "soft_vsr", "first_selection_rate")  # of the first two the interval is another one since
 SAID_OTHERWISE = ("detail", "loop")  # what is said of an answer that was cut off

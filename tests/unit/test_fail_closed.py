@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.forked import run_pytest
 from support.project import Project, suite
 from support.rendered import lines_about
 from support.server import Answer, Asked, Server, problem, serving, wire
@@ -267,7 +268,7 @@ def test_other_projects_are_left_alone(pytester: pytest.Pytester) -> None:
     """In a project without judges this plugin does not decide what a lost report means."""
     pytester.makepyfile(test_other="import pytest\n\n\n@pytest.mark.parametrize('n', [1])\ndef test_it(n):\n    pass\n")
     pytester.makeconftest(CANNOT_REPORT)
-    done = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider")
+    done = run_pytest(pytester.path, "-n", "2", "-p", "no:cacheprovider")
     done.stdout.no_fnmatch_line("*never reported*")
 
 

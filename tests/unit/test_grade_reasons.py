@@ -46,7 +46,7 @@ def cited(row: dict[str, Any]) -> bool:
 
 
 def test_grades_are_read_about_as_well_as_verdicts() -> None:
-    """As docs/detector.md says of these reasons: precision and recall of what admits its label, passes and fails."""
+    """As docs/explanation/detector.md says of these reasons: precision and recall of what admits its label, passes and fails."""
     found = {row["id"]: cited(row) for row in REASONS}
     hits = [row["cited"] for row in REASONS if found[row["id"]]]
     assert (sum(hits), len(hits)) == (79, 81)

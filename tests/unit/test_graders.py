@@ -167,7 +167,7 @@ def test_a_row_of_a_grade_says_whether_it_passed(opened: Opening, server: Grader
     server.rule = lambda prompt: ("?", says(True), says(False))[number_in(prompt) % 3]
     ledger, pairs = ItemRecord(), [*some(6), Example("e006", "Question 6: why?", "Because 6.")]
     with opened("missing", pairs=pairs, keep_judgments=True) as run:
-        check = run.inventory.check("placebo-listed-shown")
+        check = run.registry.check("placebo-listed-shown")
         run.check(check, CheckInput(run.judge("grader"), "own", run.pairs("grader", "own"), run.config), ledger)
     rows = {(row["pair"], row["passed"], row["label"]) for row in rows_as_json(ledger.judgments)}
     told = (None, True, False)
@@ -260,7 +260,7 @@ def test_scores_of_pairs_are_those_of_their_responses(opened: Opening, server: G
     with opened(of_judge='mode = "pointwise"\npass_mark = 6', pairs=PAIRS) as run:
         shown = run.pairs("grader", "own")
         arms = run.judge("grader").asks(as_single_response(NEW_OLD).arms)
-        known = [run.interviews.recorded(run.judge("grader"), "own", arm, shown, {}) for arm in arms]
+        known = [run.answer_service.recorded(run.judge("grader"), "own", arm, shown, {}) for arm in arms]
     assert [set(each) for each in known] == [{example.id for example in shown}] * 2
     assert len(server.asked) == asked
 

@@ -6,8 +6,6 @@ import asyncio
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -1105,17 +1103,10 @@ def test_an_answer_that_stands_twice_is_told(
         Imports(project.cassettes).of("mine", "own")
 
 
-@pytest.mark.whole
-def test_the_example_of_the_docs_runs(snapshot: SnapshotAssertion) -> None:
-    """The Python of imported.md runs as it stands."""
-    (code,) = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / "docs" / "imported.md").read_text(), re.M | re.S)
-    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == snapshot
-
-
 def test_the_log_of_the_docs_can_be_imported(project: Project, take: Callable[..., str]) -> None:
-    """The rows that imported.md begins with are those of a log."""
-    (rows,) = re.findall(r"^```json\n(.*?)^```", (REPOSITORY / "docs" / "imported.md").read_text(), re.M | re.S)
+    """The rows that import.md begins with are those of a log."""
+    (rows,) = re.findall(
+        r"^```json\n(.*?)^```", (REPOSITORY / "docs" / "how-to" / "import.md").read_text(), re.M | re.S
+    )
     project.write_pairs([{**pairs()[1], "id": "q1"}])
     assert "2 answers about 1 pair" in take(rows)

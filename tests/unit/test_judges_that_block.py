@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from support.asking import finished, some_pairs
+from support.forked import completed, run_module
 from support.project import json_lines, rows_of, suite, uncontrolled
 from support.server import serving, wire
 from test_own_draws import ask as ask_pairs
@@ -226,14 +226,7 @@ def test_the_run_and_the_process_end(source: str, arguments: tuple[str, ...], tm
         "report",
         *(each for each in arguments if each != "none"),
     ]
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "--judge-force", *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
+    ran = completed(run_module("pytest", tmp_path, "--judge-force", *options))
     assert ran.returncode != 0, ran.stdout
     assert "timeout" in ran.stdout, ran.stdout
     report = json.loads((tmp_path / "report" / "report.json").read_text())

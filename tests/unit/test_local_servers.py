@@ -291,7 +291,7 @@ def test_prompts_that_are_cut_without_a_word_are_told(
         for mode in ("missing", "none"):
             with Run(config, tmp_path / "cassettes", RunOptions(record=mode, force=True)) as live:
                 ledger, judge = ItemRecord(), live.judge("mine")
-                check = live.inventory.check("recency-new-old")
+                check = live.registry.check("recency-new-old")
                 live.check(check, CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger)
             found = [warning for warning in ledger.warnings if CUT in warning]
             assert warned == snapshot

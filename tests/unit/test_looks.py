@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from syrupy.assertion import SnapshotAssertion
 
+from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.statistics.alpha_spending import (
@@ -23,7 +24,7 @@ from judgefixtures.statistics.alpha_spending import (
     pocock_spending,
     stopping_boundaries,
 )
-from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_looks, decide_swap
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_swap
 
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
 LOOKS = [25, 50, 100, 200]

@@ -189,7 +189,7 @@ def test_worst_tables_against_every_completion(rows: list[tuple[Asked, Asked]]) 
     ],
 )
 def test_worst_tables_of_one_pair(x: Choice, y: Choice, low: tuple[int, int], high: tuple[int, int]) -> None:
-    """statistics.md, 7: low takes (2,?), (?,1) and (?,?) to n01; high takes (1,?), (?,2) and (?,?) to n10."""
+    """Low takes (2,?), (?,1) and (?,?) to n01, high takes (1,?), (?,2) and (?,?) to n10."""
     found = measured(*pairs(x, y))
     assert (found.low, found.high) == (low, high)
 

@@ -169,10 +169,10 @@ def test_the_chances_are_those_of_the_gate() -> None:
 
 
 def test_it_errs_no_more_often_than_it_says() -> None:
-    """At the limit neither PASS nor FAIL is likelier than alpha, at any number of pairs; the table of the docs holds."""
+    """At the limit neither PASS nor FAIL is likelier than alpha, at any number of pairs; the table of benchmarks/results.md holds."""
     for limit in (0.05, 0.1, 0.2, 0.4):
         assert max(max(share_gate_chances(n, limit, limit)) for n in range(5, 300)) <= 0.05
-    text = (REPOSITORY / "docs" / "statistics.md").read_text()
+    text = (REPOSITORY / "benchmarks" / "results.md").read_text()
     for n in (40, 60, 100, 200):
         chances = [share_gate_chances(n, 0.2, share) for share in (0.05, 0.10, 0.15, 0.20, 0.30, 0.40)]
         cells = [" / ".join(f"{chance:.2f}".removeprefix("0") for chance in each) for each in chances]

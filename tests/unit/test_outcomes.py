@@ -292,7 +292,7 @@ def test_a_hook_that_rewrites_the_outcome_changes_no_exit_code(project: Project,
     assert_fails(project)
 
 
-@pytest.mark.parametrize("part", ["results", "roster", "decisions", "by-name"])
+@pytest.mark.parametrize("part", ["results", "expected-items", "decisions", "by-name"])
 def test_no_part_of_the_plugin_can_be_left_out(project: Project, part: str, snapshot: SnapshotAssertion) -> None:
     """`-p no:judgefixtures-results` would leave nobody who knows of a FAIL: an error that names the option."""
     project.write("test_recency.py", CAUGHT["xfail"])

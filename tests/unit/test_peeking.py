@@ -170,12 +170,12 @@ def test_a_planned_design_has_the_chances_of_its_looks() -> None:
 
 
 def test_what_a_green_run_says(snapshot: SnapshotAssertion) -> None:
-    """Fourteen contrasts at once: the figures of docs/statistics.md, with looks and without."""
+    """Fourteen contrasts at once: the figures of benchmarks/results.md, with looks and without."""
     shipped = [PlannedContrast("recency-new-old", "mine", 100, 0.15)] * 14
     assert describe_run_chances(shipped)[:2] == snapshot
     assert lines_about(describe_run_chances(shipped)[2], "tolerance passes") == snapshot
     assert "all 14 green in .80 of runs at 5% flips, .36 at 10%" in describe_run_chances([PLANNED] * 14)[0]
-    text = (REPOSITORY / "docs" / "statistics.md").read_text()
+    text = (REPOSITORY / "benchmarks" / "results.md").read_text()
     for shift in (0.0, 0.02, 0.05, 0.08):
         shares = [
             pass_chance_of_designs(each, flips, shift) for each in (shipped, [PLANNED] * 14) for flips in (0.05, 0.10)

@@ -10,14 +10,13 @@ import json
 import re
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked import run_module
 from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite, uncontrolled
 from support.rendered import lines_about
 from support.server import NOWHERE
@@ -260,10 +259,9 @@ def test_an_item_is_a_contrast_of_a_judge_on_a_dataset(project: Project) -> None
 )
 def test_expressions_select_in_this_repository(expression: str, contrasts: list[str], datasets: list[str]) -> None:
     """In the repository `pytest -k recency` runs exactly the recency contrasts, and so on: what the README says."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-k", expression]
-    shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    shown = run_module("pytest", REPOSITORY, "-p", "no:cacheprovider", "--collect-only", "-q", "-k", expression)
     family = contrasts[0].partition("-")[0]
-    assert [line for line in shown.splitlines() if "::" in line] == [
+    assert [line for line in shown.outlines if "::" in line] == [
         f"tests/judge/test_{family}.py::test_{family}[simulated-faithful-{dataset}-{contrast}]"
         for dataset in datasets
         for contrast in contrasts

@@ -151,7 +151,7 @@ def test_the_benchmark_decides_as_the_gate_does() -> None:
 
 @pytest.mark.slow
 def test_how_often_it_errs() -> None:
-    """Rows of the table in docs/statistics.md: at most .06 at the tolerance, and steady judges are decided at 30."""
+    """Rows of the table in benchmarks/results.md: at most .06 at the tolerance, and steady judges are decided at 30."""
     scores = benchmark("scores")
     assert scores.errors(1000)
     assert scores.power(1000)

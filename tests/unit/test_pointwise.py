@@ -436,7 +436,7 @@ def test_the_preflight_counts_each_score_once(opened: Opening, server: Scorer, n
 
     def calls(record: str) -> int:
         with opened(record) as run:
-            subjects = [CheckId("scores", "own", run.inventory.check(name)) for name in names]
+            subjects = [CheckId("scores", "own", run.registry.check(name)) for name in names]
             return int(re.search(r"scores: at most (\d+) calls", "\n".join(preflight_lines(run, subjects)))[1])  # type: ignore[index]
 
     announced = calls("missing")
@@ -558,7 +558,7 @@ def test_rows_say_scores_and_ties(opened: Opening, server: Scorer) -> None:
     with opened("missing", keep_judgments=True) as run:
         for judge in ("scores", "chooses"):
             about = CheckInput(run.judge(judge), "own", run.pairs(judge, "own"), run.config)
-            run.check(run.inventory.check("accuracy"), about, ledger)
+            run.check(run.registry.check("accuracy"), about, ledger)
     rows = {(row["judge"], row["condition"], row["pair"]): row for row in rows_as_json(ledger.judgments)}
     assert [rows["scores", "no-cue", f"p00{n}"].get("scores") for n in range(4)] == [[7, 5], [6, 6], None, [5, 7]]
     assert [rows["scores", "no-cue-21", f"p00{n}"].get("scores") for n in (0, 3)] == [[5, 7], [7, 5]]

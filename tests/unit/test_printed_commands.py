@@ -7,11 +7,11 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.forked import completed, run_module
 from support.project import suite
 from support.rendered import lines_about
 from support.server import Server, serving
@@ -40,12 +40,9 @@ LAYOUTS = {
 
 def ran(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a command of pytest as a shell would."""
-    words = shlex.split(command)
-    assert words[0] == "pytest"
-    environment = {**os.environ, "OPENAI_API_KEY": "none"}
-    return subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    program, *words = shlex.split(command)
+    assert program == "pytest"
+    return completed(run_module("pytest", folder, *words, environment={**os.environ, "OPENAI_API_KEY": "none"}))
 
 
 @pytest.fixture

@@ -539,10 +539,7 @@ REASON = "The second response is clearer since it gives a date and the other one
 
 
 def test_a_thinned_answer_is_small() -> None:
-    """A reason of a hundred tokens, with twenty alternatives each, is recorded in a twentieth of its size.
-
-    docs/cassettes.md gives both sizes.
-    """
+    """A reason of a hundred tokens, with twenty alternatives each, is recorded in a twentieth of its size."""
     words = itertools.islice(itertools.cycle(REASON.split()), 100)
     text = json.dumps({"selected_response": 1, "reason": " ".join(words)})
     tokens = [Planted(part.encode()) for part in re.findall(r" ?\w+|\W", text)]
@@ -873,7 +870,7 @@ def test_a_run_notes_once_what_it_was_not_told(
                 ledger, judge = ItemRecord(), live.judge("mine")
                 for name in ("recency-new-old", "recency-new-old"):
                     live.check(
-                        live.inventory.check(name), CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger
+                        live.registry.check(name), CheckInput(judge, "few", live.pairs("mine", "few"), config), ledger
                     )
             assert [each for each in live.notes if "probabilit" in each] == snapshot
             kept.append(rows_as_json(ledger.judgments))

@@ -21,7 +21,7 @@ from judgefixtures.sources import Source, load_pairs
 from judgefixtures.statistics.grader_swap_power import GraderSwapMargins, grader_swap_prospect
 from judgefixtures.swap import guard_margin
 
-SIMULATED = "simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"
+SIMULATED = "simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/explanation/swap.md)"
 
 
 def a_run(folder: Path, sizes: Sequence[int] = (100, 100), *, gate: Any = None, **swap: Any) -> Run:

@@ -177,7 +177,7 @@ def test_workers_come_back_after_a_storm_and_not_all_at_once(tmp_path: Path, mon
     async def main(server: Server) -> None:
         workers = [a_judge("openai", server.url) for _ in range(3)]
         for worker in workers:
-            worker.pace.share(tmp_path, "mine", 9)
+            worker.rate_limiter.share(tmp_path, "mine", 9)
 
         async def work(judge: Any) -> None:
             while time.monotonic() - begun < 7.5:

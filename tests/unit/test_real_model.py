@@ -1,4 +1,4 @@
-"""The recordings of a real model (examples/real-model) replay, and docs/real-model.md says what they come to."""
+"""The recordings of a real model (examples/real-model) replay, and examples/real-model/README.md says what they come to."""
 
 import json
 import math
@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.forked import completed, run_module
 
 pytestmark = pytest.mark.whole  # runs programs
 
@@ -32,8 +33,12 @@ def example(tmp_path_factory):
 def gate(example, *options, before=(), code=1):
     """Gate in the example's folder and return what was reported."""
     report = example / "report"
-    command = [*before, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--judge-report={report}"]
-    done = subprocess.run([*command, *options], cwd=example, capture_output=True, text=True, check=False)
+    words = ["-p", "no:cacheprovider", f"--judge-report={report}", *options]
+    if before:
+        command = [*before, sys.executable, "-m", "pytest", *words]
+        done = subprocess.run(command, cwd=example, capture_output=True, text=True, check=False)
+    else:
+        done = completed(run_module("pytest", example, *words))
     assert done.returncode in (0, 1, 10) if code is None else done.returncode == code, done.stdout + done.stderr
     return done.stdout, {name: (report / name).read_bytes() for name in REPORTED}
 
@@ -47,7 +52,7 @@ def counted(example):
 
 @pytest.fixture(scope="module")
 def uncounted(example):
-    """What the same recordings report with `control = false`, as docs/real-model.md has it."""
+    """What the same recordings report with `control = false`, as examples/real-model/README.md has it."""
     text = (example / "pyproject.toml").read_text()
     (example / "uncontrolled.toml").write_text(text.replace("control = {pairs = 20}", "control = false"))
     named = (("scores", SCORES), ("again", AGAIN), ("pairs", PAIRS))
@@ -69,7 +74,7 @@ def odds(row):
 
 
 def figures(counted, uncounted):
-    """Every figure of docs/real-model.md, by its name there, from report.json and judgments.jsonl alone."""
+    """Every figure of examples/real-model/README.md, by its name there, from report.json and judgments.jsonl alone."""
     controls = {name: json.loads(told["report.json"])["controls"][0] for name, (_, told) in counted.items()}
     rows = {
         name: {row["contrast"]: row for row in json.loads(told["report.json"])["contrasts"]}
@@ -104,8 +109,8 @@ def figures(counted, uncounted):
 
 
 def test_the_page_says_what_the_recordings_come_to(counted, uncounted):
-    """docs/real-model.md has a row for each figure, with the value that the recordings give today."""
-    lines = (ROOT / "docs" / "real-model.md").read_text().splitlines()
+    """examples/real-model/README.md has a row for each figure, with the value that the recordings give today."""
+    lines = (EXAMPLE / "README.md").read_text().splitlines()
     told = {row[1].strip(): row[2].strip() for row in (line.split("|") for line in lines) if len(row) == 5}
     assert told.items() >= figures(counted, uncounted).items()
 

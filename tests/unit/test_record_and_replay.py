@@ -1,4 +1,4 @@
-"""A recording and its replay leave the same, but for what docs/reports.md says of the files where they differ."""
+"""A recording and its replay leave the same, but for what is listed here of the files where they differ."""
 
 from __future__ import annotations
 

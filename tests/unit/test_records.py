@@ -81,7 +81,7 @@ def test_a_check_of_the_list_is_known_everywhere(kind: object) -> None:
     """Its name is that of a check of a run and of a gate table, and it is among all checks that there are."""
     name = kind.name  # type: ignore[attr-defined]
     with Run.from_config(None) as run:
-        assert run.inventory.check(name).name == name
+        assert run.registry.check(name).name == name
     assert build_config({"gate": {name: {"max_invalid": 0.1}}}).gate(name).max_invalid == 0.1
     assert [check.name for check in checks_of([RECENCY])] == [*(each.name for each in ALONE), "recency-new-old"]
     assert check_of(RECENCY).name == "recency-new-old"

@@ -281,8 +281,8 @@ def test_answers_in_flight_are_kept_when_a_script_is_interrupted(tmp_path: Path)
         time.sleep(0.0 if asked.number == 0 else 0.6)
         return good("openai")
 
-    async def interrupted(inquiry: Any) -> Any:
-        task = asyncio.ensure_future(requests_module.run_requests(inquiry))
+    async def interrupted(execution: Any) -> Any:
+        task = asyncio.ensure_future(requests_module.run_requests(execution))
         await asyncio.sleep(0.4)
         task.cancel()
         return await task

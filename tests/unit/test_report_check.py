@@ -272,7 +272,7 @@ def test_the_documented_ci_checks_the_report(snapshot: SnapshotAssertion) -> Non
     """The how-to, the example's script and its two CI files run the check after the gate."""
     root = Path(__file__).parents[2]
     example = root / "examples" / "support-judge"
-    pages = [root / "docs" / "ci.md", example / "ci" / "gate.sh", example / ".gitlab-ci.yml"]
+    pages = [root / "docs" / "how-to" / "ci.md", example / "ci" / "gate.sh", example / ".gitlab-ci.yml"]
     for page in (*pages, example / ".github" / "workflows" / "judge-gate.yml"):
         assert lines_about(page.read_text(encoding="utf-8"), "judgefixtures report") == snapshot
 

@@ -97,7 +97,7 @@ def test_a_wording_is_a_judge_of_its_own() -> None:
     for each in worded.rewordings:
         assert each.identity["template"]["name"] == f"silent-judge.{each.name.partition('~')[2]}"
         assert {**each.identity, "template": None} == {**worded.identity, "template": None}
-        assert each.pace is worded.pace
+        assert each.rate_limiter is worded.rate_limiter
         assert each.paced_as == "mine"
         assert each.rewordings == ()
     assert len({each.identity["template"]["digest"] for each in (worded, *worded.rewordings)}) == 3

@@ -1,4 +1,4 @@
-"""The documentation as a site: README's index has every page, and what `make docs` builds loads nothing from elsewhere."""
+"""The documentation as a site: docs/index.md has every page, and what `make docs` builds loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import pytest
 from support.pages import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
+RESULTS = REPOSITORY / "benchmarks" / "results.md"
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*/README.md"))
-PAGES = [page.relative_to(REPOSITORY).with_suffix("").as_posix() for page in [*DOCS.glob("*.md"), *EXAMPLES]]
+PAGES = [page.relative_to(REPOSITORY).with_suffix("").as_posix() for page in [*DOCS.rglob("*.md"), RESULTS, *EXAMPLES]]
 needs_sphinx = pytest.mark.skipif(
     find_spec("furo") is None or find_spec("myst_parser") is None, reason="pip install 'judgefixtures[docs]'"
 )
@@ -56,17 +57,12 @@ def build(sources: Path, into: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_index_of_readme_has_every_page_once() -> None:
-    """Each page of docs/ and each example's README stands in one group of the index, which is the site's navigation."""
-    index = runpy.run_path(str(DOCS / "conf.py"))["index_of"]((REPOSITORY / "README.md").read_text())
+def test_the_index_has_every_page_once() -> None:
+    """Each page of docs/ and each example's README is in one group of docs/index.md, which is the site's navigation."""
+    index = runpy.run_path(str(DOCS / "conf.py"))["index_of"]((DOCS / "index.md").read_text())
     listed = [page for _, pages in index for page in pages]
-    assert sorted(listed) == sorted([*PAGES, "CHANGELOG", "CONTRIBUTING"])
+    assert sorted(listed) == sorted({*PAGES, "CHANGELOG", "CONTRIBUTING"} - {"docs/index"})
     assert len(index) > 4
-
-
-def test_readme_is_short() -> None:
-    """It has 1,100 words at most: what is more stands on the page where it belongs."""
-    assert len((REPOSITORY / "README.md").read_text().split()) <= 1100
 
 
 @needs_sphinx
@@ -89,17 +85,18 @@ def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> Non
     ("page", "said"),
     [
         ("# A page\n\n[gone](nothing.md)\n", "'nothing.md'"),
-        ("# A page\n\n[gone](swap.md#nothing)\n", "'nothing'"),
+        ("# A page\n\n[gone](glossary.md#nothing)\n", "'nothing'"),
         ("# A page\n\n[gone](../examples/nothing.sh)\n", "nothing.sh"),
         ("# A page\n", "isn't included in any toctree"),
     ],
 )
 def test_a_link_that_leads_nowhere_ends_the_build(page: str, said: str, tmp_path: Path) -> None:
-    """So does a page that no list of README has."""
+    """So does a page that docs/index.md does not have."""
     sources = tmp_path / "sources"
     shutil.copytree(DOCS, sources / "docs", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(REPOSITORY / name, sources)
+    shutil.copytree(REPOSITORY / "benchmarks", sources / "benchmarks", ignore=shutil.ignore_patterns("*.py", "__*"))
     shutil.copytree(REPOSITORY / "examples", sources / "examples", ignore=shutil.ignore_patterns("cassettes"))
     (sources / "docs" / "page.md").write_text(page)
     done = build(sources, tmp_path)

@@ -33,7 +33,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
-DATASETS = Path(__file__).parents[2] / "docs" / "datasets.md"
+DATASETS = Path(__file__).parents[2] / "docs" / "how-to" / "close-calls.md"
 Table = list[dict[str, Any]]
 OWN: dict[str, Any] = {"id": "a", "question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 
@@ -385,7 +385,7 @@ def test_the_largest_ratio(name: str, within: int, copy: Callable[..., Source]) 
 
 
 def test_the_largest_ratio_as_documented(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
-    """datasets.md's example: of 10, 9 and 4 upvotes the pair 10 and 9 is kept, the two others are counted."""
+    """close-calls.md's example: of 10, 9 and 4 upvotes the pair 10 and 9 is kept, the two others are counted."""
     (said,) = re.findall(
         r"^\[tool\.judgefixtures\.datasets\.close-answers\]\n(.*?)^```", DATASETS.read_text(), re.MULTILINE | re.DOTALL
     )

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import math
 import subprocess
@@ -62,10 +63,15 @@ def name_of(path):
     return ".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
 def imports_of(path):
     """Yield the full name of every module that a file imports from the package."""
     folder = ("judgefixtures", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -142,7 +148,7 @@ def test_no_two_classes_have_one_name():
     """A class name stands for one class in the whole package."""
     places = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
@@ -170,6 +176,14 @@ def test_start_up_imports_nothing_heavy():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.whole
+def test_the_path_of_a_question_stays_short():
+    """A question passes at most 12 functions from the gate to the provider, the first one of a recording, too."""
+    script = PACKAGE.parent / "benchmarks" / "path.py"
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
 
 
 @pytest.mark.whole

@@ -226,8 +226,8 @@ def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
         named = [word for name in datasets for word in ("--judge-dataset", name)]
         project.pytester.inline_run("--collect-only", "-q", "-k", "swap", *given, *named, plugins=[Seen()])
         with Run.from_config(project.path / "pyproject.toml", datasets=datasets) as run:
-            assert seen.pop() == {run.inventory.swap_cells("pairs")}
-            assert run.inventory.swap_cells("pairs") == 7 * len(datasets)
+            assert seen.pop() == {run.registry.swap_cells("pairs")}
+            assert run.registry.swap_cells("pairs") == 7 * len(datasets)
 
 
 @pytest.mark.parametrize("words", ["recency and", "(recency", "recency or or position"])

@@ -22,7 +22,7 @@ from judgefixtures.sources.sample import describe_sample
 from judgefixtures.sources.votes import PreferenceVotes, parsed_votes
 from judgefixtures.util.errors import JudgeFixturesError
 
-DATASETS = Path(__file__).parents[2] / "docs" / "datasets.md"
+DATASETS = Path(__file__).parents[2] / "docs" / "how-to" / "close-calls.md"
 ROW: dict[str, Any] = {"question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 COUNTS = st.integers(0, 10**6)
 VOTES = st.builds(PreferenceVotes, COUNTS, COUNTS, COUNTS).filter(
@@ -210,9 +210,10 @@ def test_deepeval_exports_have_votes_too(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_docs(tmp_path: Path) -> None:
-    """datasets.md's rows with its table give the account that it shows."""
-    section = DATASETS.read_text().partition("## Close calls\n")[2].partition("\n## ")[0]
-    blocks = dict(re.findall(r"^```(json|toml|text)\n(.*?)^```", section.partition("`max_ratio`")[0], re.M | re.S))
+    """close-calls.md's rows with its table give the account that it shows."""
+    blocks = dict(
+        re.findall(r"^```(json|toml|text)\n(.*?)^```", DATASETS.read_text().partition("`max_ratio`")[0], re.M | re.S)
+    )
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "voted.jsonl").write_text(blocks["json"])
     (tmp_path / "judges.toml").write_text(blocks["toml"])

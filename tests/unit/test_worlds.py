@@ -34,10 +34,10 @@ from worlds import (
     world_of,
 )
 
+from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.statistics.power import SWAPS, SwapPower, swap_power
-from judgefixtures.swap import decide_looks
 
 pytestmark = pytest.mark.slow  # no gate of anybody's hangs on it: `make test-slow`
 
@@ -303,10 +303,10 @@ def test_every_rate_is_shipped() -> None:
 
 
 def test_the_table_of_the_docs_is_the_shipped_one() -> None:
-    """docs/swap.md has every rate of the sizes that it shows, to two decimals."""
+    """benchmarks/results.md has every rate of the sizes that it shows, to two decimals."""
     shipped = json.loads(SWAPS.read_text())["rows"]
     rates = {tuple(row[:3]): dict(zip(("equal", "accuracy", "shift"), row[3:], strict=True)) for row in shipped}
-    page = (REPOSITORY / "docs" / "swap.md").read_text()
+    page = (REPOSITORY / "benchmarks" / "results.md").read_text()
     head, *lines = re.findall(r"^\| (?:P\(|APPROVE, equal|REJECT, ).* \|$", page, re.MULTILINE)
     sizes = [int(cell) for cell in head.split("|")[3:-1]]
     kinds = {"APPROVE, equal": "equal", "REJECT, accuracy -10 points": "accuracy", "REJECT, VSR .30 in all": "shift"}
@@ -347,7 +347,7 @@ def test_power_beyond_the_table() -> None:
 
 
 def test_power_is_right() -> None:
-    """More pairs never make a decision much less likely, and the rates at 100 pairs are those of docs/swap.md."""
+    """More pairs never make a decision much less likely, and the rates at 100 pairs are those of benchmarks/results.md."""
     sizes = (25, 36, 50, 75, 100, 150, 200, 300, 400)
     for discordance, flips in itertools.product((0.05, 0.12, 0.18), (0.05, 0.10)):
         found = [swap_power(n, discordance, flips) for n in sizes]

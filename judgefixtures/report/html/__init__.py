@@ -17,8 +17,9 @@ from judgefixtures.models.findings import PartRow, Row
 
 from .charts import SHARES
 from .invisible_characters import UNSEEN, safe_json
+from .labels import capitalize_first
 from .pair_browser import browser_data
-from .views import capitalize_first, page_view
+from .views import page_view
 from .vocabulary import PageVocabulary, is_grade_contrast, page_vocabulary
 
 HERE = Path(__file__).parent
@@ -64,13 +65,15 @@ def _hash_of(text: str) -> str:
 
 
 def _script(words: PageVocabulary, *, columns: bool) -> str:
-    """Return page.js in the words of a page, and with what shows columns where there are any.
+    """Return page.js in the words of a page, and with what shows columns where there are any."""
+    return str(_script_templates().get_template("page.js").render(words=words, columns=columns))
 
-    Its templates' marks are JavaScript's comments, and nothing but words of ours is put into it.
-    """
+
+@functools.cache
+def _script_templates() -> Any:
+    """Return the templates whose marks are JavaScript's comments; nothing but words of ours is put into them."""
     marks = {"block_start_string": "/*%", "block_end_string": "%*/"}
-    made = _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
-    return str(made.get_template("page.js").render(words=words, columns=columns))
+    return _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
 
 
 @functools.cache

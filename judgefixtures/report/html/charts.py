@@ -160,7 +160,7 @@ class ShiftAdmissionPlane:
 
 
 Placed = tuple[int, float, tuple[PlaneReading, ...], str]  # number, x, readings, name
-Box = tuple[float, float, float]  # left end, right end, and the line that a label is written on
+Route = tuple[float, float, float]  # left end, right end, and the line that a label is written on
 
 
 def shift_admission_plane(
@@ -191,7 +191,7 @@ def _near(one: Placed, other: Placed) -> bool:
     return len(one[2]) == len(other[2]) and abs(one[1] - other[1]) <= NEAR and max(apart, default=0) <= NEAR
 
 
-def _point(heap: Sequence[Placed], taken: list[Box]) -> PlanePoint:
+def _point(heap: Sequence[Placed], taken: list[Route]) -> PlanePoint:
     """Return the point of contrasts in the same place, its label where it covers no other label."""
     _, x, dots, _ = heap[0]
     label = number_ranges([number for number, *_ in heap])
@@ -201,7 +201,7 @@ def _point(heap: Sequence[Placed], taken: list[Box]) -> PlanePoint:
     return PlanePoint(x, dots, label, round(left, 2), round(line, 2), "\n".join(name for *_, name in heap))
 
 
-def _free(x: float, dots: Sequence[float], width: float, taken: Sequence[Box]) -> Box:
+def _free(x: float, dots: Sequence[float], width: float, taken: Sequence[Route]) -> Route:
     """Return the first place around a point that no dot or label stands in and that is inside of the plane."""
     beside = [(left, y + 4) for y in dots for left in (x + 8, x - 8 - width)]
     stacked = [(x - width / 2, min(dots) - 8 - step * LINE) for step in range(12)]
@@ -212,5 +212,5 @@ def _free(x: float, dots: Sequence[float], width: float, taken: Sequence[Box]) -
     return next(free, (inside or boxes)[0])
 
 
-def _apart(one: Box, other: Box) -> bool:
+def _apart(one: Route, other: Route) -> bool:
     return one[1] < other[0] or other[1] < one[0] or abs(one[2] - other[2]) >= LINE

@@ -17,6 +17,11 @@ _TABLE = load_table("page")
 COMPARED, WORSE = _TABLE["compared"], _TABLE["worse"]
 
 
+def capitalize_first(text: str) -> str:
+    """Return a text with its first letter as a capital one; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def share_label(value: float | None) -> str:
     """Return a share without its leading zero: .15, 1.00; a dash where there is none."""
     return "–" if value is None else format_share(value)

@@ -21,6 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,10 +47,16 @@ class Launcher:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def start(
-        self, folder: Path, environment: Mapping[str, str], arguments: list[str], said: Path, errors: Path | None = None
+        self,
+        folder: Path,
+        environment: Mapping[str, str],
+        arguments: list[str],
+        said: Path,
+        errors: Path | None = None,
+        module: str = "pytest",
     ) -> Run:
         """Start a run; what it says goes to files, and all of that to one where no other is given."""
-        job = {"folder": str(folder), "environment": dict(environment), "arguments": arguments}
+        job = {"folder": str(folder), "environment": dict(environment), "arguments": arguments, "module": module}
         return Run(self, self.ask(**job, said=str(said), errors=str(errors or said)))
 
     def ask(self, **job: Any) -> Any:
@@ -85,10 +92,11 @@ class Run:
 
     def wait(self, patience: float = PATIENCE) -> int | None:
         """Wait for the end and return the exit code; None if it did not come."""
-        end = time.monotonic() + patience
-        while self.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        return self.code
+        if self.poll() is None:
+            ended = os.pidfd_open(self.pid)
+            select.select([ended], [], [], patience)
+            os.close(ended)
+        return self.poll()
 
     def kill(self) -> bool:
         """Kill the process and its workers at once; return whether it was still running."""
@@ -134,14 +142,21 @@ def run_pytest(folder: Path, *arguments: str | Path, environment: Mapping[str, s
 
     `environment` is in place of the one of this process.
     """
+    with tempfile.TemporaryDirectory() as temporary:
+        return run_module("pytest", folder, f"--basetemp={temporary}/base", *arguments, environment=environment)
+
+
+def run_module(
+    module: str, folder: Path, *arguments: str | Path, environment: Mapping[str, str] | None = None
+) -> pytest.RunResult:
+    """Run `python -m MODULE`, either pytest or judgefixtures, in a folder to its end, with exactly these arguments."""
     given = os.environ if environment is None else environment
     kept = {name: value for name, value in given.items() if not name.startswith(FROM_OUTSIDE)}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), given.get("PYTHONPATH")]))
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         said, errors = (Path(temporary, name) for name in ("said", "errors"))
-        options = [f"--basetemp={temporary}/base", *map(str, arguments)]
-        run = launcher().start(folder, kept, options, said, errors)
+        run = launcher().start(folder, kept, [*map(str, arguments)], said, errors, module)
         code = run.wait(5 * PATIENCE)
         lines = [file.read_text(encoding="utf-8").splitlines() for file in (said, errors)]
         if code is None:
@@ -150,11 +165,16 @@ def run_pytest(folder: Path, *arguments: str | Path, environment: Mapping[str, s
     return pytest.RunResult(code, *lines, time.monotonic() - begun)
 
 
+def completed(result: pytest.RunResult) -> subprocess.CompletedProcess[str]:
+    """Return a result as `subprocess.run` does."""
+    said, errors = ("".join(f"{line}\n" for line in lines) for lines in (result.outlines, result.errlines))
+    return subprocess.CompletedProcess((), int(result.ret), said, errors)
+
+
 def gate_here(*options: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the suite of this repository, with no word of the continuous integration around it but those given."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "PYTEST_"))}
-    ran = run_pytest(REPOSITORY, "-q", *LEAN, *options, environment=inherited | environment)
-    return subprocess.CompletedProcess(options, int(ran.ret), "\n".join(ran.outlines), "\n".join(ran.errlines))
+    return completed(run_pytest(REPOSITORY, "-q", *LEAN, *options, environment=inherited | environment))
 
 
 # --- the process that is forked ---------------------------------------------------------------------------
@@ -171,13 +191,29 @@ def _serve() -> None:
             _say(child)
         else:
             os.setsid()
-            _become(job)
+            _run_to_its_end(job)
             return
 
 
 def _say(answer: int | None) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
+
+
+def _run_to_its_end(job: dict[str, Any]) -> None:
+    """Be a run, and end as a process does, but for taking apart all that was imported: this takes as long as a run."""
+    code = None
+    try:
+        _become(job)
+    except SystemExit as ended:
+        code = ended.code
+        if not isinstance(code, int | None):
+            raise
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(int(code or 0))
 
 
 def _become(job: dict[str, Any]) -> None:
@@ -189,10 +225,14 @@ def _become(job: dict[str, Any]) -> None:
     for number, name in ((1, job["said"]), (2, job["errors"])):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     sys.path.insert(0, job["folder"])
-    sys.argv = ["pytest", *job["arguments"]]
-    if any(argument.startswith("-n") for argument in job["arguments"]) and _hand_out_workers():
+    sys.argv = [job["module"], *job["arguments"]]
+    if (
+        job["module"] == "pytest"
+        and any(argument.startswith("-n") for argument in job["arguments"])
+        and _hand_out_workers()
+    ):
         return
-    runpy.run_module("pytest", run_name="__main__")
+    runpy.run_module(job["module"], run_name="__main__", alter_sys=True)
 
 
 def _hand_out_workers() -> bool:
@@ -258,18 +298,24 @@ def _fork_workers(asked: socket.socket) -> bool:
 
 
 def _prepare() -> None:
-    """Import what is heavy, and all of the package: pytest says nothing about what it cannot rewrite any more."""
+    """Import what is heavy, and all of the package, and compile the page's templates, which takes as long as a run.
+
+    Pytest says nothing about what it cannot rewrite any more.
+    """
+    gc.disable()
     from judgefixtures.parsing.language import vocabulary
 
     preloaded = runpy.run_path(str(Path(__file__).with_name("preloaded.py")))
     preloaded["read_no_certificates"]()
+    preloaded["wait_for_no_disk"]()
     preloaded["import_everything"]()
     for name in ("hypothesis", *(f"_pytest.{plugin}" for plugin in default_plugins)):
         importlib.import_module(name)
     vocabulary()
+    importlib.import_module("judgefixtures.report.html").page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import ssl
 
@@ -54,3 +55,8 @@ def import_everything() -> None:
 def read_no_certificates() -> None:
     """Let clients be made without the world's certificates, a tenth of a second each: nothing here verifies one."""
     ssl.SSLContext.load_verify_locations = lambda *_args, **_more: None  # type: ignore[method-assign]
+
+
+def wait_for_no_disk() -> None:
+    """Let nothing be forced onto the disk, some milliseconds each time: tests kill processes, and cut no power."""
+    os.fsync = lambda _: None

@@ -15,10 +15,8 @@ import pytest
 
 from judgefixtures.models.pairs import Pair
 from support.forked import run_pytest
-from support.preloaded import import_everything
 
 REPOSITORY = Path(__file__).parents[3]
-import_everything()
 
 
 def suite(*families: str, name: str = "judge") -> str:
