@@ -942,7 +942,7 @@ def test_ctrl_c_leaves_no_line(project: Project, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("judgefixtures.canary.monitor._ask", stopped)
     code, said = project.canary()
-    assert (code, "in the log" in said, project.log.exists()) == (130, True, False)
+    assert (code, "not in the log" in said, project.log.exists()) == (130, True, False)
 
 
 def test_nobody_listens(project: Project) -> None:

@@ -325,7 +325,7 @@ def test_what_stopped_in_between_goes_on(project: Project, server: SimulatorServ
     stopped = project.run(*UNTIL, "--judge-max-cost", "70", "--judge-concurrency", "1")
     kept = server.requests
     assert (stopped.ret == 0, 50 < kept < 200) == (False, True), kept
-    assert f"{kept} of them new" in stopped.said or "remain: run the" in stopped.said
+    assert f"{kept} of them new" in stopped.said or "remain: run the same command again" in stopped.said
     ran = project.run(*UNTIL)
     assert (server.requests, looks_of(ran.report)["recency-new-old"][0]) == (200, 100)
 

@@ -52,7 +52,7 @@ def test_a_run_names_identical_responses(project: Project, same: int, gold: bool
     ran = project.run("--judge-preflight", "--judge-pairs", "30")
     lines = [line for line in ran.outlines if "identical responses" in line]
     assert len(lines) == bool(said)
-    assert all(said in line and line.endswith("about and count") for line in lines)
+    assert all(said in line and line.endswith("They stay asked about and count") for line in lines)
     calls = {line for line in ran.outlines if "ours: at most" in line}
     project.write_pairs(rows(0, gold=gold))
     without = project.run("--judge-preflight", "--judge-pairs", "30")

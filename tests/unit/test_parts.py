@@ -575,7 +575,7 @@ def test_a_comparison_says_first_that_the_new_run_did_not_pass(
     assert main(["report", "compare", *map(str, reversed(folders))]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("NO CHANGE")
-    assert any(line.startswith("OLD DID NOT") for line in said)
+    assert any(line.startswith("OLD DID NOT PASS: ") for line in said)
 
 
 def test_a_new_run_without_a_single_estimate_says_why(

@@ -1327,7 +1327,7 @@ def gate(gate):
         ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
         ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair objects")),
         ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
-        ("def pairs(): return []", ("are no pairs",)),
+        ("def pairs(): return []", ("there are no pairs",)),
         ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
         ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.models.contrasts")),
         ("def contrast(): return None", ("needs a contrast", "judge_family", "gate.check_accuracy")),

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.rendered import lines_about
-from syrupy.assertion import SnapshotAssertion
 
 pytestmark = pytest.mark.whole  # runs programs
 
@@ -178,14 +176,14 @@ def test_told_to_stop_it_stops(packages: Path, number: signal.Signals, command: 
                 left.unlink()
 
 
-def test_a_port_in_use_is_told(packages: Path, snapshot: SnapshotAssertion) -> None:
+def test_a_port_in_use_is_told(packages: Path) -> None:
     """The message names the port and what to do."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = serve(packages, "--port", str(port), "--", "true")
         _, told = done.communicate(timeout=60)
     assert done.returncode == 2
-    assert lines_about(told, "not start") == snapshot
+    assert f"did not start on port {port}" in told
     assert "--port" in told
 
 

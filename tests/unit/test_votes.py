@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.rendered import lines_about
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import load_config
 from judgefixtures.models.pairs import Pair
@@ -116,15 +114,15 @@ NO_VOTES = [
 
 
 @pytest.mark.parametrize("value", NO_VOTES, ids=lambda value: repr(value)[:30])
-def test_other_values_are_errors(value: Any, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_other_values_are_errors(value: Any, tmp_path: Path) -> None:
     """A value that is not votes is an error with file, row, field and what is accepted, without max_margin, too."""
     rows = [{"votes": {"1": 2, "2": 1}}, {"votes": value}]
     message = refusal(source(tmp_path, rows))
-    assert "field 'votes'" in message
+    assert f"{tmp_path / 'voted.jsonl'}:2: field 'votes' must be an object with how many people" in message
     assert 'as {"1": 3, "2": 2, "tie": 0}' in message
+    assert "whole numbers >= 0, at least one of them above 0" in message
     mapped = source(tmp_path, [{"people": value}], columns={"votes": "people"})
-    assert "field 'people'" in refusal(mapped)
-    assert (message if len(message) < 1000 else (message[:200], message[-200:])) == snapshot
+    assert "voted.jsonl:1: field 'people' must be an object" in refusal(mapped)
 
 
 # --- which pairs are taken ------------------------------------------------------------------------------------
@@ -165,11 +163,12 @@ def test_votes_stand_where_columns_say(tmp_path: Path) -> None:
     assert "no row of" in refusal(source(tmp_path, rows, columns={"votes": "meta.people.1"}, max_margin=0.5))
 
 
-def test_max_margin_without_votes(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_max_margin_without_votes(tmp_path: Path) -> None:
     """Where no pair has votes, max_margin is an error that says so and how to name the column."""
     for rows in ([{}, {}], [{"votes": None}, {}]):
         message = refusal(source(tmp_path, rows, max_margin=0.25))
-        assert lines_about(message, "'mine'", "'votes'") == snapshot
+        assert "dataset 'mine': max_margin = 0.25, but no pair of" in message
+        assert "has votes: 'votes' is absent or empty in all of them" in message
         assert 'columns = {votes = "..."}' in message
 
 
@@ -179,16 +178,16 @@ def test_a_file_without_any_pair_is_not_called_one_without_votes(tmp_path: Path)
     assert "votes" not in message
 
 
-def test_all_agree(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_all_agree(tmp_path: Path) -> None:
     """Where max_margin leaves no pair, the rules are named with their counts."""
     message = refusal(source(tmp_path, [{"votes": {"1": 3, "2": 0}}, {}], max_margin=0.2))
-    assert lines_about(message, "pairs without") == snapshot
+    assert "left out: 1 pairs on which people agree, 1 pairs without votes. Loosen a rule." in message
 
 
-def test_rows_that_are_left_out_are_checked(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_rows_that_are_left_out_are_checked(tmp_path: Path) -> None:
     """A row is read whole whether its votes let it in or not: an id that is used twice is an error."""
     rows = [{"id": "a", "votes": {"1": 3, "2": 0}}, {"id": "a", "votes": {"1": 1, "2": 1}}]
-    assert lines_about(refusal(source(tmp_path, rows, max_margin=0.2)), "was used") == snapshot
+    assert "id 'a' was used in line 1 already" in refusal(source(tmp_path, rows, max_margin=0.2))
 
 
 def test_one_pair_a_question_is_one_of_the_split_ones(tmp_path: Path) -> None:

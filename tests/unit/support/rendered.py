@@ -14,7 +14,7 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 
 REPOSITORY = str(Path(__file__).parents[3])
 LINE_ENDS = re.compile(r"\n|(?<=</li>)|(?<=</p>)|(?<=</tr>)|(?<=</h[1-6]>)|(?<=</summary>)")
-SUMMARY = re.compile(r"(FAILED|ERROR) \S+::")  # pytest cuts these lines to the width of the terminal, but not in CI
+SUMMARY = re.compile(r"(FAILED|ERROR) \S+::|SKIPPED \[\d+\] ")  # cut to the width of the terminal, but not in CI; a line of our code
 VOLATILE = (
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d+"), r"\1:<port>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <time>"),
@@ -23,6 +23,7 @@ VOLATILE = (
     (re.compile(r"(not valid TOML: )[^\n]*?\(at [^)]*\)"), r"\1<Python's words>"),
     (re.compile(r"\b0x[0-9a-f]{8,}\b"), "<address>"),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
+    (re.compile(r"(\.\./){2,}"), "<up>/"),
 )
 
 
