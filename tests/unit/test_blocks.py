@@ -50,6 +50,7 @@ NOT_RUN = {
     "../../.venv-real/bin/python serve.py -- pytest --judge-config {config} --judge smollm2-scores -k recency "
     "--judge-record missing --judge-concurrency 1": "needs the model; tests/real asks one",
     "ssh -L 8123:127.0.0.1:8123 there": "needs another machine",
+    "pytest tests/judge -k brand --judge-record missing": "a simulated judge knows the built-in sentences only",
     "judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
     "judgefixtures label data/answers.jsonl --by bo --port 8123": "the same",
     "judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
