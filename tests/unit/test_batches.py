@@ -28,10 +28,8 @@ from typing import Any
 import pytest
 from support.batches import PostOffice, posting, verdict
 from support.project import Project, Ran, read_rows, suite
-from support.rendered import lines_about
 from support.server import NOWHERE, Answer, Asked, base_url, chat, problem, wire
 from support.server import serving as answering
-from syrupy.assertion import SnapshotAssertion
 
 import judgefixtures.batches.result_collector as intake
 import judgefixtures.providers.anthropic as anthropic
@@ -145,7 +143,7 @@ def office() -> Iterator[PostOffice]:
 @pytest.mark.sampled(3)
 @each_sdk
 def test_what_is_missing_is_sent_waited_for_and_collected(
-    sdk: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """A run sends, further ones send nothing while the answers are on their way, and the first after that measures.
 
@@ -158,23 +156,24 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     assert first.ret == 0
     assert first.parseoutcomes() == {"skipped": 1}
     assert "sent: ours: 60 questions in " in first.said
-    assert lines_about(first.said, "half of what", "same command") == snapshot
+    assert "half of what it is at once" in first.said
+    assert "run the same command again to collect them" in first.said
     assert not first.folder.exists()
     (project.path / "earlier").mkdir()
     earlier = project.write("earlier/results.jsonl", "An earlier run's.")
     stale = project.sent("--judge-report", "earlier")
-    assert lines_about(stale.said, "set aside") == snapshot
+    assert "no report was written: answers are on their way. What was in earlier is set aside" in stale.said
     assert earlier.read_text() == '{"judgefixtures_results": "began"}\n'
     again = project.sent()
     assert again.ret == 0
-    assert lines_about(again.said, "60 questions") == snapshot
+    assert "on its way: ours: 60 questions in" in again.said
     assert len(office.desk.batches) == 1
     assert office.at_once.total() == 20
     office.desk.ahead = 3700
     collected = project.sent("--judge-report", "report")
     collected.assert_outcomes(passed=1)
     assert "collected: ours: 60 of 60 answers" in collected.said
-    assert lines_about(collected.said, "parity") == snapshot
+    assert "parity: ours: 20 of 20 pairs got the same verdict" in collected.said
     assert "recorded: ours: 60 calls, 6000 tokens in, 1200 out, $0.0090" in collected.said  # half of $0.0180
     assert len(collected.rows("judgments")) == 60
     assert set(office.paid.values()) == {1}
@@ -348,7 +347,7 @@ def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytes
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
-    sdk: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Where the server makes no batch the run ends with a code of its own, and the next one sends it."""
     project = Posted(pytester, 20)
@@ -356,7 +355,8 @@ def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
     office.desk.faults = Faults(refused=1)
     refused = project.sent()
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    assert lines_about(refused.said, "'ours'") == snapshot
+    assert "was not made: HTTP 429" in refused.said
+    assert "nothing of it is paid for" in refused.said
     assert office.desk.batches == {}
     assert project.sent().ret == 0
     assert project.events == ["intent", "void", "intent", "sent"]
@@ -366,7 +366,7 @@ def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
 
 @pytest.mark.slow
 def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
-    office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Under another key a batch is not found: that is an error that names the remedy, and nothing is sent."""
     project = Posted(pytester, 20)
@@ -376,7 +376,8 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     office.desk.batches.clear()
     ran = project.sent()
     assert ran.ret not in (0, 1)
-    assert lines_about(ran.said, "batches.jsonl") == snapshot
+    assert "batch_1 is not known where it is asked for" in ran.said
+    assert "Was it sent with another key" in ran.said
     assert office.desk.batches == {}
     office.desk.batches.update(lost)
     project.sent().assert_outcomes(passed=1)
@@ -411,7 +412,7 @@ def test_a_state_that_nobody_knows_is_no_end(
         lambda _path, _reply: SimulatedResponse(200, json.dumps(shown).encode(), {"content-type": "application/json"}),
     )
     ran = project.sent()
-    assert ("39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
+    assert ("on its way: ours: 39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
     assert project.events == ["intent", "sent"]
     office.desk.handle = handle  # type: ignore[method-assign]
     lying(office, lambda _path, reply: replace(reply, body=reply.body.replace(b'"completed",', b'"COMPLETED",')))
@@ -452,7 +453,7 @@ def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: p
 
 @pytest.mark.slow
 def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads(
-    office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Days after a download lacked something, another one that is torn is made again; what all of them lack is lost."""
     monkeypatch.setattr(intake, "FIRST_WAIT", 0.01)
@@ -461,12 +462,12 @@ def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads
     project.sent()
     handle = office.desk.handle
     lying(office, shorter)
-    assert lines_about(project.sent().said, "batch_1") == snapshot
+    assert "2 stay where they are" in project.sent().said
     assert project.events == ["intent", "sent", "partial"]
     aged(project, days=4)
     cassettes = project.path / "kept"
     shutil.copytree(project.cassettes, cassettes)
-    assert lines_about(project.sent().said, "batch_1") == snapshot
+    assert "2 questions of batch_1, which are asked again" in project.sent().said
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 1]  # the first one was asked at once
     shutil.rmtree(project.cassettes)
     cassettes.rename(project.cassettes)
@@ -479,11 +480,7 @@ def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
-    sdk: str,
-    office: PostOffice,
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A byte that is not UTF-8 costs the line that it stands in: it is waited for, and the other answers recorded."""
     monkeypatch.setattr(google, "INLINE", 0)
@@ -504,7 +501,7 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     assert ran.ret == 0
     assert len(downloads) == 1
     assert "collected: ours: 38 of 39 answers" in ran.said
-    assert lines_about(ran.said, "stay where") == snapshot
+    assert "1 stay where they are" in ran.said
     assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
@@ -574,7 +571,7 @@ def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
 @pytest.mark.sampled(3)
 @each_sdk
 def test_an_answer_that_nobody_can_read_ends_no_collection(
-    sdk: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """The other answers are recorded; its question is asked in max_attempts batches, and then the run says so."""
     project = Posted(pytester, 20)
@@ -589,7 +586,7 @@ def test_an_answer_that_nobody_can_read_ends_no_collection(
         twice = project.sent()
         assert twice.ret == pytest.ExitCode.USAGE_ERROR
         assert "2 answers of" in twice.said
-        assert lines_about(twice.said, "'ours'") == snapshot
+        assert "or record these without --judge-batch" in twice.said
         assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
     mend()
     project.run("--judge-record", "missing").assert_outcomes(passed=1)
@@ -614,7 +611,7 @@ def test_a_batch_of_which_nothing_can_be_read_is_not_sent_again(office: PostOffi
 
 @pytest.mark.slow
 def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
-    office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """While the earlier one holds answers of other items, too: what was asked again is not asked a third time."""
     project = Posted(pytester, 20, "recency", "placebo")
@@ -625,7 +622,7 @@ def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     office.desk.seconds, office.desk.ahead = 3600, 3700
     assert "not read: 2 answers of batch_1" in project.sent("-k", "recency").said
     waiting = project.sent("-k", "recency")
-    assert lines_about(waiting.said, "(in_progress)") == snapshot
+    assert "on its way: ours: 2 questions in batch_2" in waiting.said
     assert "not read" not in waiting.said
     office.desk.seconds = 0
     some = project.sent("-k", "recency")
@@ -729,7 +726,7 @@ def test_what_a_model_does_not_take_is_known_of_its_batches(office: PostOffice, 
 
 @pytest.mark.slow
 def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
-    office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Answers about a pair as it was stay with the provider; when it deletes them, what is missing goes on being sent.
 
@@ -744,15 +741,17 @@ def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
     second = project.sent()
     second.assert_outcomes(passed=1)
     assert "left: ours: 2 answers of batch_1" in second.said
-    assert lines_about(second.said, "batches.jsonl") == snapshot
+    assert "Those of pairs or prompts that were edited since" in second.said
+    assert "delete the batch's lines from " in second.said
     office.desk.batches["deleted"] = office.desk.batches.pop("batch_1")
     shorter = project.sent()
     shorter.assert_outcomes(passed=1)
-    assert lines_about(shorter.said, "batches.jsonl") == snapshot
+    assert "not known: ours: batch_1 is not known where it is asked for" in shorter.said
+    assert "this run needs none of its 12 answers" in shorter.said
     project.write_pairs([*rows[:4], {**rows[4], "response_1": "Edited, too."}, rows[5]])
     ran = project.sent()
     assert ran.ret not in (0, 1)
-    assert lines_about(ran.said, "batches.jsonl") == snapshot
+    assert "batch_1 is not known where it is asked for" in ran.said
     assert len(office.desk.batches) == 2
     project.write_pairs([*rows[:4], *({**row, "response_1": "Edited, too."} for row in rows[4:])])
     assert "sent: ours: " in project.sent().said
@@ -846,7 +845,7 @@ def test_a_gateway_that_made_a_batch_and_gave_up_costs_nothing_twice(
 
 
 def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
-    office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Anthropic's batches have no name: one that runs and is nobody's may have been made before the refusal."""
     project = Posted(pytester, 6)
@@ -855,8 +854,8 @@ def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
     gateway(office, 400, json.dumps(OWN["anthropic"]).encode())
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
-    assert lines_about(ran.said, "response_format") == snapshot
-    assert lines_about(project.sent().said, "of as many") == snapshot
+    assert "it is not known whether a batch of 11 questions was made" in ran.said
+    assert "a batch of as many is running" in project.sent().said
     office.desk.ahead = 3700
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
@@ -876,7 +875,7 @@ def unlisted(path: str, reply: SimulatedResponse) -> SimulatedResponse | None:
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_no_list_shows_is_asked_for_again_when_it_would_have_ended(
-    sdk: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """As long as it may run it may be there, whatever this machine's clock says; when the list shows it, it counts."""
     project = Posted(pytester, 6)
@@ -890,7 +889,7 @@ def test_a_batch_that_no_list_shows_is_asked_for_again_when_it_would_have_ended(
         aged(project, days, "intent")
         waiting = project.sent()
         assert waiting.ret == 0
-        assert lines_about(waiting.said, "batches.jsonl") == snapshot
+        assert "the provider's list does not show it. They are sent again after " in waiting.said
     assert len(office.desk.batches) == 1
     kept = (project.cassettes / "batches.jsonl").read_bytes()
     office.desk.ahead = (49 if sdk == "google" else 25) * 3600
@@ -976,7 +975,7 @@ def test_a_refusal_in_the_providers_own_form_means_that_no_batch_was_made(
 
 
 def test_questions_that_could_not_be_uploaded_leave_nothing_in_the_list(
-    office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """A file costs nothing: only what asks for a batch stands in the list before it is sent."""
     project = Posted(pytester, 6)
@@ -985,7 +984,7 @@ def test_questions_that_could_not_be_uploaded_leave_nothing_in_the_list(
     office.answering = lambda asked: wire({}, 403) if asked.path == "/v1/files" else answer(asked)
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
-    assert lines_about(ran.said, "'ours'") == snapshot
+    assert "was not made: the questions could not be uploaded" in ran.said
     assert not (project.cassettes / "batches.jsonl").exists()
     office.answering = answer
     project.sent()
@@ -1031,11 +1030,7 @@ def test_a_status_is_read_however_it_is_written(status: Any, office: PostOffice,
 @pytest.mark.sampled(3)
 @each_sdk
 def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
-    sdk: str,
-    office: PostOffice,
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rounds end, over all runs together, with exit code 4, one of the lines, and what to do; no key is shown."""
     monkeypatch.setattr(google, "INLINE", 0)
@@ -1048,7 +1043,8 @@ def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
     for _ in range(3):
         ran = project.sent()
         assert ran.ret == pytest.ExitCode.USAGE_ERROR
-        assert lines_about(ran.said, "--judge-batch") == snapshot
+        assert "were asked in as many batches as max_attempts allows" in ran.said
+        assert "an answer of no known form, as {" in ran.said
         assert "record these without --judge-batch" in ran.said
         assert KEY not in ran.said
     assert len(office.desk.batches) == 2
@@ -1080,11 +1076,7 @@ def test_what_always_fails_is_asked_in_max_attempts_batches(
 @pytest.mark.slow
 @each_sdk
 def test_rounds_end_however_differently_they_fail(
-    sdk: str,
-    office: PostOffice,
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Expired, failed, then unreadable: together they are as many batches as max_attempts allows, and then none."""
     monkeypatch.setattr(google, "INLINE", 0)
@@ -1104,7 +1096,7 @@ def test_rounds_end_however_differently_they_fail(
     for _ in range(3):
         ran = project.sent()
         assert ran.ret == pytest.ExitCode.USAGE_ERROR
-        assert lines_about(ran.said, "max_attempts") == snapshot
+        assert "were asked in as many batches as max_attempts allows" in ran.said
     assert len(office.desk.batches) == 3
     office.desk.handle = handle  # type: ignore[method-assign]
     assert project.sent().ret == pytest.ExitCode.USAGE_ERROR  # the batch is closed: what it said is not asked for again
@@ -1394,9 +1386,7 @@ def test_two_conditions_that_ask_the_same_are_both_asked(office: PostOffice, pyt
     assert len({name for name, _, _ in batch.asked}) == len(batch.asked) == 5 * 5 - 1
 
 
-def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(
-    pytester: pytest.Pytester, snapshot: SnapshotAssertion
-) -> None:
+def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytest.Pytester) -> None:
     """Pairs whose verdict differs are counted and named; `batch_parity = 0` asks nothing both ways."""
 
     def saying(prompt: str, by_batch: bool) -> str:
@@ -1409,7 +1399,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(
         project.configure("openai", office.url, "", "batch_parity = 8")
         project.sent()
         said = project.sent().said
-        assert lines_about(said, "--judge-repeats") == snapshot
+        assert "parity: ours: 7 of 8 pairs got the same verdict" in said
         assert "another one: p0002" in said
         assert office.at_once.total() == 8
         shutil.rmtree(project.cassettes)
@@ -1423,7 +1413,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(
 @each_sdk
 @pytest.mark.slow
 def test_answers_of_another_model_than_at_once_can_be_recorded(
-    sdk: str, parity: int, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    sdk: str, parity: int, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Where batches are answered by another model, the error of the pinned judge says what records their answers.
 
@@ -1443,8 +1433,10 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
     assert "or set accept_served_model = 'm-other' in [judges.ours]" in project.sent().said
     project.configure(sdk, office.url, 'accept_served_model = "m-other"', f"batch_parity = {parity}")
     mixed = project.sent().said
-    assert "take the pin" not in mixed  # it would be the first error again
-    assert lines_about(mixed, "accept_served_model") == snapshot
+    assert "its answers are a mixture of two" in mixed
+    assert "take the pin out" not in mixed  # it would be the first error again
+    assert "the batches' answers can be recorded: set batch_parity = 0" in mixed
+    assert f'have no "by":"batch" from the files in {project.cassettes / "ours"}' in mixed
     project.configure(sdk, office.url, 'accept_served_model = "m-other"', "batch_parity = 0")
     for file in project.cassettes.glob("ours/own/*.jsonl"):
         lines = file.read_bytes().splitlines(keepends=True)
@@ -1482,7 +1474,7 @@ NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "fou
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", NEVER_MADE)
 def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
-    fault: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    fault: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Where the batch answered nothing, the next one asks the same pairs: none is asked at once again."""
     project = Posted(pytester, 6)
@@ -1493,7 +1485,9 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     said = ""
     if fault != "refused":
         said = project.sent().said
-        assert lines_about(said, "3 pairs could", "9 questions of", "3 questions of") == snapshot
+        assert "parity: ours: 3 pairs could not be compared, and the next batch asks them again: " in said
+        assert "9 questions of batch_1, which are asked again" in said
+        assert "3 questions of batch_1, whose answers at once are recorded" in said
     office.desk.faults = Faults()
     day_later(office)
     for _ in range(4):
@@ -1502,7 +1496,7 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
         day_later(office)
         if "questions wait" not in ran.said:
             break
-    assert lines_about(said, "same verdict") == snapshot
+    assert "parity: ours: 3 of 3 pairs got the same verdict" in said
     ran.assert_outcomes(passed=1)
     assert project.events.count("parity") == 1
     assert set(office.at_once.values()) == {1}
@@ -1512,9 +1506,7 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     assert len(office.asked) == asked
 
 
-def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(
-    pytester: pytest.Pytester, office: PostOffice, snapshot: SnapshotAssertion
-) -> None:
+def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(pytester: pytest.Pytester, office: PostOffice) -> None:
     """The first question is asked at once: what would fail everything fails there."""
     project = Posted(pytester, 6)
     project.configure("openai", office.url, "seed = 7")
@@ -1531,7 +1523,7 @@ def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(
     office.answering = refusing
     ran = project.sent()
     assert ran.ret not in (0, 1)
-    assert lines_about(ran.said, "api_key_env") == snapshot
+    assert "the API key is not accepted" in ran.said
     assert office.desk.batches == {}
     assert not (project.cassettes / "batches.jsonl").exists()
 
@@ -1562,7 +1554,7 @@ def test_the_preflight_prices_both_ways(office: PostOffice, pytester: pytest.Pyt
 
 @pytest.mark.parametrize("record", ["missing", "all"])
 def test_a_recording_without_batches_says_what_is_on_its_way(
-    record: str, office: PostOffice, pytester: pytest.Pytester, snapshot: SnapshotAssertion
+    record: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Before its first question and at its end a run that asks at once names the batch; a torn list stays as it is."""
     project = Posted(pytester, 6)
@@ -1572,12 +1564,13 @@ def test_a_recording_without_batches_says_what_is_on_its_way(
     path = project.cassettes / "batches.jsonl"
     torn = path.read_bytes() + b'{"event":"ended","in'
     path.write_bytes(torn)
-    assert lines_about(project.run("--judge-preflight").said, "--judge-record") == snapshot
+    said = "ours: 11 questions are on their way in batch_1, and paid for: --judge-record missing --judge-batch collects"
+    assert said in project.run("--judge-preflight").said
     assert office.at_once.total() == 1
     ran = project.run("--judge-record", record)
     ran.assert_outcomes(passed=1)
-    assert lines_about(ran.said.partition("test_ours.py")[0], "--judge-record") == snapshot
-    assert lines_about(ran.said, "--judge-record") == snapshot
+    assert said in ran.said.partition("test_ours.py")[0]
+    assert ran.said.count(said) == 2
     assert path.read_bytes() == torn
     assert "on their way" not in project.run().said
     assert "on their way" not in project.run("--judge-record", "missing").said
@@ -1601,7 +1594,7 @@ def test_options_that_do_not_go_together_are_refused(case: str, pytester: pytest
     assert said in ran.said
 
 
-def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester, snapshot: SnapshotAssertion) -> None:
+def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     """A function of the user's has no provider that takes batches."""
     project = Posted(pytester, 3)
     project.write("mine.py", "def judge(prompt):\n    return ''\n")
@@ -1612,7 +1605,7 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester, snapshot:
     project.configure()
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR or "ERROR" in ran.said
-    assert ran.said == snapshot
+    assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
 
 
 @pytest.mark.slow
@@ -1647,7 +1640,7 @@ def test_a_run_that_is_stopped_sends_nothing(office: PostOffice, pytester: pytes
 # --- the list of batches ---------------------------------------------------------------------------------------
 
 
-def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -> None:
     """A torn last line never came to be; a line that is none is an error with its number."""
     manifest = BatchManifest.of(tmp_path)
     sent = manifest.intend("i1", "openai", "ours", {"ours/own/no-cue": ["a" * 32 + "-0"]})
@@ -1661,9 +1654,8 @@ def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path, s
     again.note("ended", again.open[0])
     assert BatchManifest.of(tmp_path).open == []
     manifest.path.write_bytes(whole + b"{}\n")
-    with pytest.raises(DamagedFileError) as error:
+    with pytest.raises(DamagedFileError, match=r"batches\.jsonl:3 is not an event of a batch"):
         BatchManifest.of(tmp_path)
-    assert str(error.value) == snapshot
 
 
 INTENT = {
@@ -1699,16 +1691,13 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("case", FOREIGN)
-def test_a_line_that_no_run_wrote_is_an_error_with_its_number(
-    case: str, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_a_line_that_no_run_wrote_is_an_error_with_its_number(case: str, tmp_path: Path) -> None:
     """What is misread would be lost or paid for again: a line of wrong types, places, times or names is damage."""
     first = [] if FOREIGN[case]["event"] == "intent" and "another" not in case else [INTENT, SENT]
     lines = [*first, FOREIGN[case]]
     (tmp_path / "batches.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(DamagedFileError) as error:
+    with pytest.raises(DamagedFileError, match=rf"batches\.jsonl:{len(lines)} is not an event of a batch"):
         BatchManifest.of(tmp_path)
-    assert str(error.value) == snapshot
 
 
 def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
@@ -1862,7 +1851,7 @@ def test_every_wire_format_says_what_is_wrong_with_a_batch_that_is_not_there(sdk
     during(batches_of(sdk, office.url), use)
 
 
-def test_the_simulator_takes_batches(snapshot: SnapshotAssertion) -> None:
+def test_the_simulator_takes_batches() -> None:
     """`python -m judgefixtures.simulator` answers a batch as it answers calls."""
     with serving() as simulator:
         body = {"model": "simulated-faithful", "messages": [{"role": "user", "content": "?"}]}
@@ -1873,7 +1862,7 @@ def test_the_simulator_takes_batches(snapshot: SnapshotAssertion) -> None:
             return await batches.fetch(batch, await batches.look(batch))
 
         results = during(batches_of("openai", simulator.url), use)
-    assert results.failed[line.id] == snapshot
+    assert "cannot read this prompt" in results.failed[line.id]
 
 
 def test_only_providers_with_batches_have_them() -> None:

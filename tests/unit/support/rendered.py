@@ -14,9 +14,8 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 
 REPOSITORY = str(Path(__file__).parents[3])
 LINE_ENDS = re.compile(r"\n|(?<=</li>)|(?<=</p>)|(?<=</tr>)|(?<=</h[1-6]>)|(?<=</summary>)")
-SUMMARY = re.compile(
-    r"(FAILED|ERROR) \S+::|SKIPPED \[\d+\] "
-)  # cut to the width of the terminal, but not in CI; a line of our code
+# Lines of pytest's summary are cut to the width of the terminal, but not in CI, or name a line of our code; data is no sentence.
+SUMMARY = re.compile(r"(FAILED|ERROR) \S+::|SKIPPED \[\d+\] |<script\b")
 VOLATILE = (
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d+"), r"\1:<port>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <time>"),
