@@ -370,14 +370,15 @@ def test_a_quiet_run_adds_a_line_and_touches_no_recording(project: Project, snap
 
 
 @pytest.mark.slow
-def test_an_alarm_names_what_moved_and_what_to_do(project: Project, snapshot: SnapshotAssertion) -> None:
+def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     """When eight verdicts turn, runs alarm soon, name those eight, since when, and the command of the whole gate."""
     project.record(repeats=2)
     assert [project.canary()[0] for _ in range(2)] == [QUIET] * 2
     project.model.turned = frozenset(range(8))
     codes = [project.canary() for _ in range(10)]
     said = next(said for code, said in codes if code == DRIFT)
-    assert lines_about(said, "its verdicts", "prompts moved") == snapshot
+    assert "ALARM: its verdicts are no longer those" in said
+    assert "8 prompts moved, most likely after the run of" in said
     assert "own/p003: response 1 in 4 of 4 before, response 2 in" in said
     assert all(f"own/p{n:03}" in said for n in range(8))
     assert "own/p008" not in said

@@ -1985,9 +1985,7 @@ def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> N
 
 
 @pytest.mark.parametrize("shift", range(len(SHAPES)))
-def test_a_planted_secret_of_a_client_is_nowhere(
-    shift: int, project: Project, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_a_planted_secret_of_a_client_is_nowhere(shift: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each shape, in each place of a request: no recording, report, log or traceback holds a credential."""
     shapes = [*SHAPES.values()]
     secrets = {place: shapes[(number + shift) % len(shapes)] for number, place in enumerate(PLACES)}
@@ -1995,16 +1993,14 @@ def test_a_planted_secret_of_a_client_is_nowhere(
     with loopback(careless) as server:
         use_code(project, PLANTED_CODE % server.url)
         said = run_loudly(project)
-    assert lines_about(said, "answer from") == snapshot
+    assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
 
 
 @pytest.mark.slow
-def test_what_a_worker_sends_holds_no_secret(
-    project: Project, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_what_a_worker_sends_holds_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under xdist the controller cannot know what workers' requests carried: reports come clean to it."""
     shapes = [*SHAPES.values()]
     secrets = dict(zip(PLACES, shapes[2:], strict=False))
@@ -2012,22 +2008,20 @@ def test_what_a_worker_sends_holds_no_secret(
     with loopback(careless) as server:
         use_code(project, PLANTED_CODE % server.url)
         said = run_loudly(project, "-n", "1")
-    assert lines_about(said, "answer from") == snapshot
+    assert "no answer from http://...@127.0.0.1" in said
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_planted_key_is_nowhere(
-    shape: str, project: Project, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the key of an SDK looks like, no recording, report, log or traceback holds it."""
     as_planted(monkeypatch, {"KEY": SHAPES[shape]})
     with loopback(careless) as server:
         project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="PLANTED_KEY")
         project.add(ALLOWED.format("PLANTED_KEY"))
         said = run_loudly(project)
-    assert lines_about(said, "answer from") == snapshot
+    assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * len(PAIRS)
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert planted(project, said, SHAPES[shape]) == []
