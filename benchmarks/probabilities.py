@@ -322,7 +322,7 @@ def told_by(arms_of: Numbers, rule: str, *, explained: bool = False) -> str:
 
 
 def _judged(pair: str, condition: Condition, odds: float, *, explained: bool) -> Judgment:
-    reply = JudgeReply(Verdict(1 if odds > 0 else 2, "r"), probability=Probability(odds, odds, explained=explained))
+    reply = JudgeReply(Verdict(1 if odds > 0 else 2, "r", probability=Probability(odds, odds, explained=explained)))
     return Judgment(Pair(pair, "Q", "A", "B"), condition, reply)
 
 

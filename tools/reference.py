@@ -43,6 +43,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 GENERATED = "<!-- Written by `make reference`: change the code or tools/reference.toml, not this page. -->"
 JSON_NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null"}
+JSON_NAMES |= dict.fromkeys(("Status", "SwapStatus", "ComponentKind", "ComponentRole"), "string")
 HOMES = (judge_table, run_tables, check_rows, judgment_rows, swap_rows)
 
 

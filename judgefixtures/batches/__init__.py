@@ -19,6 +19,8 @@ from judgefixtures.providers.batch_api import BatchLimits, BatchLine, BatchProvi
 from judgefixtures.providers.judge_table import JudgeTable
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
+
 __all__ = [
     "BatchLimits",
     "BatchLine",
@@ -31,17 +33,14 @@ __all__ = [
 
 
 def offers_batches(table: JudgeTable) -> bool:
-    """Tell whether a judge's provider has batches that are spoken here."""
+    """Return whether a judge's provider supports batches here."""
     return table.record.batches is not None and table.connection is None  # Vertex's are not Gemini's
 
 
 def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
-    """Return the batches of a judge's provider; raises JudgeFixturesError where it has none."""
+    """Return a provider's batches, or raise JudgeFixturesError without any."""
     if table.record.batches is None or not offers_batches(table):
         having = sorted(each for each in PROVIDERS if provider_spec(each).batches is not None)
-        raise JudgeFixturesError(
-            f'judge {name!r}: there are no batches here of provider = "{table.provider}" as it is reached, only of '
-            f"{', '.join(having)} themselves: record this judge without --judge-batch."
-        )
+        raise JudgeFixturesError(MESSAGES.no_batches(name, table, having))
     made: BatchProvider[Any] = table.record.batches(table)
     return made

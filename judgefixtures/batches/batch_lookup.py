@@ -1,4 +1,4 @@
-"""Search of a provider's batch list for a batch whose id the manifest lacks."""
+"""Search of a provider's list for a batch whose id the manifest lacks."""
 
 import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from .manifest import BatchManifest, SentBatch
 
 
 async def find_batch(manifest: BatchManifest, sent: SentBatch, provider: BatchProvider[Any]) -> str | None:
-    """Return the batch that an intent led to, as far as the provider's list shows it."""
+    """Return an intent's batch from the provider's list, or None."""
     names = frozenset(name for _, name in sent.ids)
     taken = frozenset(each.batch for each in manifest.sent if each.batch is not None)
     since = min(sent.time, clock.now())  # this clock may have been set back
@@ -18,10 +18,9 @@ async def find_batch(manifest: BatchManifest, sent: SentBatch, provider: BatchPr
 
 
 def missing_since(manifest: BatchManifest, sent: SentBatch, provider: BatchProvider[Any]) -> datetime.datetime | None:
-    """Return when a batch that the list does not show is taken for none; None where it is.
+    """Return until when an unlisted batch may still exist, else None.
 
-    As long as it may run it may be there, and be paid for: lists can lag, and none says by how much. The time is
-    the provider's: whoever sets this machine's clock changes nothing.
+    Lists can lag, so the batch's whole run time must pass on the provider's clock.
     """
     now = provider.clock or clock.now()
     if sent.unseen is None or now < sent.unseen:

@@ -1,7 +1,4 @@
-"""Manager of a run's batches: collect results, queue new requests, submit them.
-
-Nothing is submitted before all requests of the run are known and the manifest lists them.
-"""
+"""Manager of a run's batches: collect results, then submit all new requests."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ from .result_collector import FinishedBatch, ResultCollector
 
 @dataclass(frozen=True, slots=True)
 class JudgeBatchRoute:
-    """A client's questions of one cassette, and what batches answer to them; `parity`: of those asked both ways."""
+    """A cassette's questions and batch answers."""
 
     manager: BatchManager
     client: ModelClient[Any]
@@ -41,9 +38,9 @@ class JudgeBatchRoute:
     parity: bool = False
 
     def take(self, digest: str) -> BatchAnswer | None:
-        """Return what a batch answered to a request, once.
+        """Return a batch's answer to a request, once.
 
-        Of what was asked both ways the answer at once is the recorded one. Where that is gone, the batch's is paid for.
+        For double questions, the direct answer counts while it exists.
         """
         intake = self.manager.intake
         keys = ((self.place, digest, parity) for parity in (self.parity, True))
@@ -53,14 +50,15 @@ class JudgeBatchRoute:
         return delivered
 
     def waits(self, digest: str) -> bool:
-        """Tell whether a request is on its way in a batch, or was put into the next one."""
+        """Return whether a request is in this or the next batch."""
         own, both = (self.place, digest, self.parity), (self.place, digest, True)
         return self.manager.waits(own) or both in self.manager.intake.waiting
 
     def choose_way(self, call: JudgeCall) -> Way:
-        """Return how a question is asked that no batch has answered so that it can be read.
+        """Return how to ask a question without a readable batch answer.
 
-        Raises FatalJudgeError where a batch that is not known may have answered it.
+        Raises:
+            FatalJudgeError: An unknown batch may have answered it.
         """
         if call.question is None:
             return "waits"
@@ -73,7 +71,6 @@ class JudgeBatchRoute:
         return "batch" if call.delivered is not None else self._first_way()
 
     def _asks_unread(self, key: Key, call: JudgeCall) -> bool:
-        """Tell whether a question whose answer nobody can read is asked again: as often as max_attempts says."""
         if call.delivered is None or self.manager.waits(key):
             return True
         is_last = call.delivered.tries >= self.client.table.max_attempts
@@ -81,7 +78,6 @@ class JudgeBatchRoute:
         return key not in self.manager.given_up.keys
 
     def _is_worn_out(self, key: Key) -> bool:
-        """Tell whether a question goes into no other batch, because max_attempts of them asked it."""
         intake = self.manager.intake
         if intake.tries[key] < self.client.table.max_attempts or key in intake.waiting:
             return False
@@ -90,11 +86,6 @@ class JudgeBatchRoute:
         return True
 
     def _first_way(self) -> Way:
-        """Return how a question is asked that no batch was asked: the first of all at once, and some both ways.
-
-        The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
-        model is pinned is asked so before its first batch alone: at once another model may answer.
-        """
         client = self.client
         if client.is_comparable and self.manager.both_ways.asks(client):
             return "both"
@@ -102,7 +93,7 @@ class JudgeBatchRoute:
         return "batch" if client.probed or pinned else "once"
 
     def put(self, question: RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
-        """Put a question into the next batch; tell whether it was not there yet."""
+        """Queue a question, and return whether it was new."""
         manager, client = self.manager, self.client
         key = (self.place, question.digest, parity)
         if manager.waits(key) or (parity and manager.intake.tries[key] >= client.table.max_attempts):
@@ -115,24 +106,21 @@ class JudgeBatchRoute:
         return True
 
     def of_both_ways(self, digest: str) -> JudgeBatchRoute | None:
-        """Return where a recorded answer is compared with a batch's: of a question that was, or is, asked both ways."""
+        """Return the route that compares a double question's answers, or None."""
         manager = self.manager
         waiting = (self.place, digest, True) in manager.intake.answers
         compares = waiting or manager.both_ways.asks_again(self.client, self.place, digest)
         return replace(self, parity=True) if compares else None
 
     def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
-        """Keep how a pair that was asked about both ways was answered."""
+        """Record a pair's direct and batch answers."""
         sent = self.manager.intake.batch_of[self.place, digest, True]
         self.manager.both_ways.compared.append(ParityPair(sent, pair, same, models))
 
 
 @dataclass(slots=True)
 class BatchManager:
-    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none.
-
-    `judges` are the names of those that are configured.
-    """
+    """The batches of a run; `parity` double questions per judge."""
 
     root: Path
     parity: int = 20
@@ -162,7 +150,7 @@ class BatchManager:
     # --- what asking needs ------------------------------------------------------------------------------------
 
     async def collect_for(self, client: ModelClient[Any]) -> None:
-        """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
+        """Collect a judge's batch answers once, or raise FatalJudgeError."""
         client.adopt({"dropped": self._dropped(client)})
         client.probed = client.probed or (client.name, client.client_name) in self._probed
         if client.name in self._providers:
@@ -174,31 +162,30 @@ class BatchManager:
         self.both_ways.recall(client.name, self.intake.comes)
 
     def _dropped(self, client: ModelClient[Any]) -> Sequence[str]:
-        """Return what was left out of the questions that are on their way: without it they would not be found."""
         kind = client.client_name
         mine = (sent for sent in reversed(self.manifest.open) if sent.judge == client.name and kind in sent.dropped)
         return sorted(client.dropped) or next((sent.dropped[kind] for sent in mine), ())
 
     def note_probed(self, client: ModelClient[Any]) -> None:
-        """Remember that a client's first question went well, for others of its kind."""
+        """Note that a client's first question succeeded."""
         if client.probed:
             self._probed.add((client.name, client.client_name))
 
     def route(self, client: ModelClient[Any], cassette: Cassette) -> JudgeBatchRoute:
-        """Return where a client's questions of a cassette go."""
+        """Return the route of a client and cassette."""
         place = cassette.final_path.relative_to(self.root).with_suffix("").as_posix()
         return JudgeBatchRoute(self, client, place)
 
     def waits(self, key: Key) -> bool:
-        """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
+        """Return whether a question is in a batch, queued or given up."""
         return key in self.intake.waiting or key in self.given_up.keys or key in self.outbox
 
     def has_sent(self, judge: str) -> bool:
-        """Tell whether a batch of a judge's was ever sent."""
+        """Return whether this judge ever had a batch."""
         return any(sent.judge == judge and sent.batch is not None for sent in self.manifest.sent)
 
     def way_out(self, client: ModelClient[Any]) -> str:
-        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was sent."""
+        """Return how to record a pinned judge by batch alone, or ""."""
         if not self.has_sent(client.name):
             return ""
         return (
@@ -212,11 +199,11 @@ class BatchManager:
 
     @property
     def unanswered(self) -> int:
-        """How many questions are to be sent or on their way."""
+        """The number of open questions."""
         return len(self.intake.waiting) + len(self.outbox)
 
     async def finish(self) -> None:
-        """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        """Submit the queue and close finished batches, or raise FatalJudgeError."""
         self._files.clear()
         self._give_up()
         limits = {judge: provider.limits for judge, provider in self._providers.items()}
@@ -232,13 +219,9 @@ class BatchManager:
         given_up = [*self.given_up.tell()]
         self.messages += self.given_up.tell_asked_again()
         if given_up:
-            raise FatalJudgeError(
-                f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
-                "recorded. Mend what is wrong, or record these without --judge-batch."
-            )
+            raise FatalJudgeError(MESSAGES.given_up(given_up))
 
     def _tell_unattended(self) -> None:
-        """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""
         for sent in self.manifest.open:
             if sent.judge in self._providers:
                 continue
@@ -249,7 +232,6 @@ class BatchManager:
             self.messages.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
 
     def _give_up(self) -> None:
-        """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
         for (batch, _), keys in self.given_up.unread.items():
             sent = next(each for each in self.manifest.sent if each.batch == batch)
             own = [key for key in sent.keys if not key[2]]
@@ -258,7 +240,6 @@ class BatchManager:
         self.outbox.drop(self.given_up.keys)
 
     def _close(self, ended: FinishedBatch) -> None:
-        """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
         sent, answers = ended.sent, ended.results.answers
         if not ended.results.whole or not self.given_up.keys.isdisjoint(sent.keys):
             return  # what nobody can read is not asked again, as long as it stands there
@@ -271,7 +252,6 @@ class BatchManager:
         self.manifest.note("ended", sent, state=word, answered=answered, failed=len(sent) - answered)
 
     def _unsettled(self, ended: FinishedBatch) -> Iterator[Key]:
-        """Yield the questions of a batch whose answers are still to be recorded, or compared."""
         for key in dict.fromkeys(ended.sent.keys):
             if (ended.sent.intent, key) in self.intake.failed or self.waits(key):
                 continue
@@ -287,7 +267,7 @@ class BatchManager:
         return next((row for file in self._files[place] if (row := file.find(digest)) is not None), None)
 
     async def close(self) -> None:
-        """Close the connections, and let others send."""
+        """Close the connections and release the lock."""
         for provider in self._providers.values():
             await provider.close()
         self._held.close()

@@ -14,6 +14,7 @@ from judgefixtures.util.secrets import redact_message
 
 from .batch_lookup import find_batch, missing_since
 from .manifest import BatchManifest, SentBatch
+from .messages import MESSAGES
 from .request_queue import BatchRequest, requests_by_id
 
 SETTLE = 5.0  # seconds before a list is looked at once more that does not show a batch which is said not to be made
@@ -22,7 +23,7 @@ NOTHING = Cost(0, 0, 0, 0.0)
 
 @dataclass(slots=True)
 class BatchUpload:
-    """Letters to one judge that go into one batch, and what the list says of it once it is about to be made."""
+    """One judge's requests for one batch."""
 
     manifest: BatchManifest
     provider: BatchProvider[Any]
@@ -32,7 +33,7 @@ class BatchUpload:
     sent: SentBatch | None = None
 
     async def send(self) -> tuple[SentBatch, str]:
-        """Have the batch made; return it with what is to be said. Raises FatalJudgeError where there may be none."""
+        """Create the batch and return it with remarks, or raise FatalJudgeError."""
         names = requests_by_id(self.letters)
         names_by_place: dict[str, list[str]] = {}
         for name, letter in names.items():
@@ -47,10 +48,7 @@ class BatchUpload:
         except NotSentError as error:
             if self.sent is not None:
                 self.manifest.note("void", self.sent, why=redact_message(str(error))[:200])
-            raise FatalJudgeError(
-                f"judge {self.judge!r}: a batch of {len(names)} questions was not made: {redact_message(str(error))} "
-                "-- nothing of it is paid for. Run the same command again when that is mended."
-            ) from None
+            raise FatalJudgeError(MESSAGES.batch_not_made(self.judge, names, redact_message(str(error)))) from None
         assert self.sent is not None
         self.manifest.note("sent", self.sent, batch=batch)
         cost = sum((letter.cost for letter in self.letters), NOTHING)
@@ -65,7 +63,6 @@ class BatchUpload:
         return details | ({"dropped": dropped} if dropped else {})
 
     async def _make(self, lines: Sequence[BatchLine], about_to: Callable[[], None]) -> str:
-        """Return the batch that is made, also where the answer to that leaves a doubt; raises NotSentError."""
         try:
             return await self.provider.send(self.intent, lines, about_to)
         except batch_api.BatchRejectedError as error:
@@ -83,7 +80,6 @@ class BatchUpload:
             return await self._find_after_all(self.sent, error)
 
     async def _find_after_all(self, sent: SentBatch, error: Exception) -> str:
-        """Return the batch that was made although nobody said so; raises NotSentError where there surely is none."""
         with contextlib.suppress(RetryableError, FatalJudgeError, UncertainError):
             if batch := await retry_safely(self._find):
                 return batch
@@ -100,8 +96,4 @@ class BatchUpload:
         return await find_batch(self.manifest, self.sent, self.provider)
 
     def _doubt(self, error: Exception) -> FatalJudgeError:
-        return FatalJudgeError(
-            f"judge {self.judge!r}: it is not known whether a batch of {len(self.letters)} questions was made: "
-            f"{redact_message(str(error))}. Run the same command again: it looks for the batch before it sends "
-            "anything, and sends the same questions again only when such a batch would have ended."
-        )
+        return FatalJudgeError(MESSAGES.batch_perhaps_made(self.judge, self.letters, redact_message(str(error))))

@@ -1,41 +1,39 @@
-"""Requests excluded from new batches: their earlier batch answers were unreadable or failed too often."""
+"""Requests excluded from new batches, after unreadable or failed answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .manifest import Key
+from .messages import MESSAGES
 
 
 @dataclass(slots=True)
 class FailedRequests:
-    """The questions that are given up (`keys`), and those whose answers nobody can read, given up or not."""
+    """The given-up questions (`keys`) and unreadable answers."""
 
     keys: set[Key] = field(default_factory=set)
     unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # by batch, and why
     _worn: dict[tuple[str, str, str], list[Key]] = field(default_factory=dict)  # by judge, batch, and why
 
     def note_worn(self, judge: str, why: tuple[str, str], key: Key) -> None:
-        """Give a question up that as many batches asked as may; `why` is the last of them, and why it did not do."""
+        """Give up a question after its last batch; `why` is its failure."""
         self._worn.setdefault((judge, *why), []).append(key)
         self.keys.add(key)
 
     def note_unread(self, batch: str, why: str, key: Key, *, is_last: bool) -> None:
-        """Take note of an answer of a batch that nobody can read; with the last one the question is given up."""
+        """Note an unreadable answer; the last one gives up the question."""
         self.unread.setdefault((batch, why), []).append(key)
         if is_last:
             self.keys.add(key)
 
     def tell(self) -> Iterator[str]:
-        """Yield what is to be said of the questions that are given up."""
+        """Yield messages about given-up questions."""
         for (judge, batch, why), keys in self._worn.items():
-            yield (
-                f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
-                f"max_attempts allows, the last time in {batch}: {why}"
-            )
+            yield MESSAGES.too_many_attempts(judge, keys, _some(keys), batch, why)
         yield from self._tell_unread(given_up=True)
 
     def tell_asked_again(self) -> Iterator[str]:
-        """Yield what is to be said of the answers that nobody can read and that are asked again."""
+        """Yield messages about questions that are asked again."""
         return (f"{text} -- they are asked again" for text in self._tell_unread(given_up=False))
 
     def _tell_unread(self, *, given_up: bool) -> Iterator[str]:

@@ -19,6 +19,8 @@ from judgefixtures.cassettes.merges import BATCHES_FILE
 from judgefixtures.util.clock import now
 from judgefixtures.util.paths import read_bytes
 
+from .messages import MESSAGES
+
 KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
@@ -28,7 +30,7 @@ Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that 
 
 @dataclass(slots=True)
 class SentBatch:
-    """What one batch was made of, as far as the list knows."""
+    """The known content of one batch."""
 
     intent: str
     provider: str
@@ -43,12 +45,12 @@ class SentBatch:
 
     @property
     def ids(self) -> Iterator[tuple[str, str]]:
-        """Every question: its cassette and its id."""
+        """Each question's cassette and id."""
         return ((place, name) for place, names in self.asked.items() for name in names)
 
     @property
     def keys(self) -> Iterator[Key]:
-        """What its questions are known by, whichever batch answers them."""
+        """Its questions' keys, the same in every batch."""
         return (request_key(place, name) for place, name in self.ids)
 
     def __len__(self) -> int:
@@ -56,7 +58,7 @@ class SentBatch:
 
 
 def digest_of_id(name: str) -> str:
-    """Return the digest of the request that an id names.
+    """Return the request digest in an id.
 
     >>> digest_of_id("0123456789abcdef0123456789abcdef-2-parity")
     '0123456789abcdef0123456789abcdef'
@@ -65,18 +67,22 @@ def digest_of_id(name: str) -> str:
 
 
 def is_parity_id(name: str) -> bool:
-    """Tell whether an id is of a question that was asked at once as well."""
+    """Return whether an id is of a double question."""
     return PARITY in name.split("-")
 
 
 def request_key(place: str, name: str) -> Key:
-    """Return what the question of an id is known by."""
+    """Return the key of an id's question."""
     return place, digest_of_id(name), is_parity_id(name)
 
 
 @dataclass(slots=True)
 class BatchManifest:
-    """The list of batches in a folder of recordings. Raises DamagedError where a line cannot be read."""
+    """The list of batches in a folder of recordings.
+
+    Raises:
+        DamagedFileError: An unreadable line.
+    """
 
     path: Path
     sent: list[SentBatch] = field(default_factory=list)
@@ -84,9 +90,9 @@ class BatchManifest:
 
     @classmethod
     def of(cls, root: Path, *, mends: bool = True) -> BatchManifest:
-        """Return the list beside the recordings in a folder; an empty one where there is none.
+        """Return a folder's list, empty if there is none.
 
-        Whoever does not hold the folder's batches leaves a torn line as it is: another may be writing it.
+        Only the holder of the lock repairs (`mends`) a torn line.
         """
         manifest = cls(root / BATCHES_FILE)
         manifest._load(mends)
@@ -94,20 +100,20 @@ class BatchManifest:
 
     @property
     def open(self) -> list[SentBatch]:
-        """The batches, or intents to make one, that have something to say."""
+        """The unfinished batches and intents."""
         return [each for each in self.sent if not each.closed]
 
     def intend(
         self, intent: str, provider: str, judge: str, requests: Mapping[str, Sequence[str]], **more: Any
     ) -> SentBatch:
-        """Note that a batch is about to be made."""
+        """Record the intent to create a batch."""
         listed = {place: list(names) for place, names in requests.items()}
         about = {"provider": provider, "judge": judge, "time": _now(), **more, "asked": listed}
         self._append({"event": "intent", "intent": intent, **about})
         return self.sent[-1]
 
     def note(self, event: str, sent: SentBatch, **more: Any) -> None:
-        """Note what became of it: `sent` with the batch's id, `void` (there is none), or another of `KINDS`."""
+        """Record an event: `sent`, `void` or another of `KINDS`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
 
     def _append(self, event: dict[str, Any]) -> None:
@@ -115,10 +121,7 @@ class BatchManifest:
         try:
             files.append_line_synced(self.path, line)
         except OSError as error:
-            raise files.CassetteWriteError(
-                f"the list of batches {self.path} cannot be written: {error.strerror}. Nothing is sent that does not "
-                "stand there: make room or rights and run the same command again."
-            ) from None
+            raise files.CassetteWriteError(MESSAGES.manifest_not_written(self.path, error)) from None
         self._take(event)
 
     def _load(self, mends: bool) -> None:
@@ -135,10 +138,7 @@ class BatchManifest:
                 if line.strip():
                     self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise files.DamagedFileError(
-                    f"{self.path}:{number} is not an event of a batch: restore the line from where you keep the "
-                    "recordings. Without it nobody knows what is paid for."
-                ) from None
+                raise files.DamagedFileError(MESSAGES.not_an_event(self.path, number)) from None
         if mends and whole < len(content):  # torn: what it was about to say did not happen yet
             try:
                 os.truncate(self.path, whole)
@@ -147,7 +147,6 @@ class BatchManifest:
                 raise files.DamagedFileError(f"{what}: {error.strerror}.") from None
 
     def _take(self, event: dict[str, Any]) -> None:
-        """Take note of an event; raises one of many errors where it is none that could have been written here."""
         kind, intent = _text(event["event"]), _text(event["intent"])
         if kind not in KINDS:
             raise ValueError("an event that does not exist")
@@ -177,7 +176,6 @@ class BatchManifest:
 
 
 def _meant(event: Mapping[str, Any]) -> SentBatch:
-    """Return what an intent says; raises one of many errors for what is none."""
     requests = {_place(place): tuple(map(_text, _list(names))) for place, names in event["asked"].items()}
     if event.get("parity"):
         _text(event["identity"])
@@ -200,7 +198,6 @@ def _list(value: Any) -> list[Any]:
 
 
 def _place(value: Any) -> str:
-    """Return the name of a cassette; raises ValueError for one that names no file of the folder."""
     place = PurePosixPath(_text(value))
     if place.is_absolute() or ".." in place.parts or b"\0" in str(place).encode():
         raise ValueError("not the name of a cassette")
@@ -208,7 +205,6 @@ def _place(value: Any) -> str:
 
 
 def _time(event: Mapping[str, Any]) -> datetime.datetime:
-    """Return when an event was: which moment that is, a time without its zone does not say."""
     time = datetime.datetime.fromisoformat(event["time"])
     if time.tzinfo is None:
         raise ValueError("a time without a zone")

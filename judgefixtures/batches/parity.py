@@ -17,7 +17,7 @@ Kind = tuple[str, str]  # a judge, and its identity
 
 @dataclass(frozen=True, slots=True)
 class ParityPair:
-    """A pair that was asked about both ways."""
+    """A pair that was asked both ways."""
 
     sent: SentBatch
     pair: str
@@ -27,7 +27,7 @@ class ParityPair:
 
 @dataclass(slots=True)
 class BatchParityCheck:
-    """What is asked both ways: `most` questions of a judge as it is defined, once; none where `most` is 0."""
+    """The double questions: up to `most` per judge identity."""
 
     manifest: BatchManifest
     most: int
@@ -37,9 +37,9 @@ class BatchParityCheck:
     _again: dict[Kind, set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, and never compared
 
     def recall(self, judge: str, comes: Callable[[Key], bool]) -> None:
-        """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain.
+        """Note a judge's past comparisons and missing answers.
 
-        `comes` tells whether a question is answered in a batch, or may yet be.
+        `comes` says whether a batch answers a question.
         """
         identities = {
             event["intent"]: str(event.get("identity"))
@@ -58,7 +58,7 @@ class BatchParityCheck:
                 self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
     def asks(self, client: ModelClient[Any]) -> bool:
-        """Tell whether a further question is asked both ways, and count it."""
+        """Return whether to ask another question both ways, and count it."""
         if client.name not in self._left:
             self._left[client.name] = 0 if (client.name, judge_identity_digest(client)) in self._measured else self.most
         if self._left[client.name] <= 0:
@@ -67,10 +67,7 @@ class BatchParityCheck:
         return True
 
     def asks_again(self, client: ModelClient[Any], place: str, digest: str) -> bool:
-        """Tell whether a batch is asked what was asked at once for an earlier one, which answered nothing of it.
-
-        So nothing is paid for at once again.
-        """
+        """Return whether a batch repeats an earlier direct question."""
         again = self._again.get((client.name, judge_identity_digest(client)), set()) if self._again else set()
         if (place, digest) not in again or not self.asks(client):
             return False
@@ -78,7 +75,7 @@ class BatchParityCheck:
         return True
 
     def tell(self) -> list[str]:
-        """Note whether judges answer by batch as they do at once, and return what is to be said of it."""
+        """Record the results and return messages about them."""
         words: list[str] = []
         for sent in {id(each.sent): each.sent for each in self.compared}.values():
             pairs = [each for each in self.compared if each.sent is sent]
@@ -92,7 +89,7 @@ class BatchParityCheck:
         return words
 
     def tell_none(self, sent: SentBatch, whys: Counter[str]) -> list[str]:
-        """Return what is to be said of a batch of which nothing could be compared; `whys` count why not."""
+        """Return messages about a batch without comparisons; `whys` counts reasons."""
         both = sum(is_parity_id(name) for _, name in sent.ids)
         if not both or not self.most or any(each.sent is sent for each in self.compared):
             return []
@@ -101,5 +98,5 @@ class BatchParityCheck:
 
 
 def judge_identity_digest(client: ModelClient[Any]) -> str:
-    """Return a digest of a judge as it is defined."""
+    """Return a digest of a judge's identity."""
     return hashlib.sha256(json.dumps(client.identity, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Queue of requests for the next batch, split by the provider's size limits."""
+"""Queue of requests for the next batch, split by size limits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ OVERHEAD = 120  # bytes of a line beside the request's body
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """A question that is to go into a batch."""
+    """A question for a batch."""
 
     key: Key
     repeat: int
@@ -25,14 +25,14 @@ class BatchRequest:
 
     @property
     def name(self) -> str:
-        """Its id in the batch: the request's digest and its repeat."""
+        """Its id: digest and repeat."""
         _, digest, parity = self.key
         return f"{digest}-{self.repeat}" + (f"-{PARITY}" if parity else "")
 
 
 @dataclass(slots=True)
 class BatchQueue:
-    """What is to be sent, by judge."""
+    """The queued requests by judge."""
 
     _queues: dict[str, dict[Key, BatchRequest]] = field(default_factory=dict)
 
@@ -43,17 +43,17 @@ class BatchQueue:
         return any(key in queue for queue in self._queues.values())
 
     def put(self, judge: str, letter: BatchRequest) -> None:
-        """Add a letter to a judge."""
+        """Queue a judge's request."""
         self._queues.setdefault(judge, {})[letter.key] = letter
 
     def drop(self, keys: Iterable[Key]) -> None:
-        """Take out the letters of some questions."""
+        """Remove these questions."""
         for queue in self._queues.values():
             for key in keys & queue.keys():
                 del queue[key]
 
     def parcels(self, limits: Mapping[str, BatchLimits]) -> Iterator[tuple[str, list[BatchRequest]]]:
-        """Yield judges with as many letters as fit into one batch; they are out when the next ones are asked for."""
+        """Yield judges with one batch of requests each, removing the previous."""
         for judge, queue in self._queues.items():
             if all(letter.key[2] for letter in queue.values()):
                 queue.clear()  # all was asked at once: there is no other way to compare with
@@ -64,7 +64,6 @@ class BatchQueue:
 
 
 def _first(letters: Iterable[BatchRequest], limits: BatchLimits) -> Iterator[BatchRequest]:
-    """Yield the first letters, as many as fit into one batch, and at least one."""
     size = 0
     for number, letter in enumerate(letters, 1):
         size += len(letter.body) + OVERHEAD
@@ -74,7 +73,7 @@ def _first(letters: Iterable[BatchRequest], limits: BatchLimits) -> Iterator[Bat
 
 
 def requests_by_id(letters: Sequence[BatchRequest]) -> Mapping[str, BatchRequest]:
-    """Return letters by their ids in a batch: two cassettes may ask the same, and each has an answer of its own."""
+    """Return requests by unique ids, as cassettes can share a question."""
     names: dict[str, BatchRequest] = {}
     for letter in letters:
         name, number = letter.name, 2

@@ -1,4 +1,4 @@
-"""Collector of batch results: look up, download, wait for, or give up on the batches that were sent."""
+"""Collector of batch results: look up, download, wait or give up."""
 
 import asyncio
 import datetime
@@ -23,12 +23,12 @@ LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not who
 
 
 class LostBatchError(FatalJudgeError):
-    """A batch is not known where it is asked for, or what it answered is not."""
+    """A batch or its answers are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedBatch:
-    """A batch that has ended, with what it has to say."""
+    """An ended batch with its results."""
 
     sent: SentBatch
     state: BatchState
@@ -36,22 +36,22 @@ class FinishedBatch:
 
     @property
     def answered(self) -> int:
-        """How many of its own questions it answered."""
+        """The number of its answered questions."""
         return len(self.results.answers.keys() & {name for _, name in self.sent.ids})
 
     def why_not(self, name: str) -> str:
-        """Return why a question of it has no answer."""
+        """Return why a question has no answer."""
         return self.results.failed.get(name, self.state.said or f"no answer in a batch that is {self.state.word}")
 
     def has_all(self) -> bool:
-        """Tell whether there is as much as the provider counts: of ids, because a file cut off may repeat some."""
+        """Return whether all counted answers are there, by distinct ids."""
         answered = len(self.results.answers.keys() | self.results.failed.keys()) + self.results.nameless
         return self.state.counted is None or answered >= min(self.state.counted, len(self.sent))
 
 
 @dataclass(slots=True)
 class ResultCollector:
-    """The answers of batches, by question, and which questions are still on their way; `words` are what is said."""
+    """Batch answers by question, and open questions."""
 
     manifest: BatchManifest
     words: list[str]
@@ -71,20 +71,20 @@ class ResultCollector:
                 self.tries.update(sent.keys)
 
     def comes(self, key: Key) -> bool:
-        """Tell whether a question is answered in a batch, or may yet be."""
+        """Return whether a batch answers a question or may yet."""
         return key in self.answers or key in self.waiting or key in self._missed
 
     def check_lost(self, key: Key) -> None:
-        """Raise FatalJudgeError where a question was sent in a batch that is not known: it may be answered there."""
+        """Raise FatalJudgeError if an unknown batch has this question."""
         if (error := self._missed.get(key)) is not None:
             raise error
 
     def wait_for(self, sent: SentBatch) -> None:
-        """Take a batch's questions for being on their way."""
+        """Mark a batch's questions as open."""
         self.waiting.update(sent.keys)
 
     async def take_in(self, sent: SentBatch, provider: BatchProvider[Any]) -> None:
-        """Collect what a batch answered, if there is one; raises FatalJudgeError where it cannot be asked for."""
+        """Collect a batch's answers, or raise FatalJudgeError."""
         if sent.batch is None and not await self._adopt(sent, provider):
             return
         try:
@@ -122,11 +122,6 @@ class ResultCollector:
         self._tell(ended, reasons, lacking)
 
     async def _fetch(self, sent: SentBatch, provider: BatchProvider[Any], state: BatchState) -> BatchResults:
-        """Return what a batch has to say; `whole` where what it lacks is not waited for any longer.
-
-        What a provider counts and does not give out is given up some days after that was first seen, and not before
-        it was downloaded several times more: what is lacking is paid for, and will be once more.
-        """
         batch, best = str(sent.batch), None
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -145,13 +140,11 @@ class ResultCollector:
         return best
 
     def _tell(self, ended: FinishedBatch, reasons: Counter[tuple[str, bool]], lacking: int) -> None:
-        """Say what a batch that has ended brought."""
         results = ended.results
         unknown = len((results.answers.keys() | results.failed.keys()) - {name for _, name in ended.sent.ids})
         self.words += MESSAGES.lines("ended", ended, reasons.most_common(5), lacking, unknown)
 
     async def _adopt(self, sent: SentBatch, provider: BatchProvider[Any]) -> bool:
-        """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
         judge, count = sent.judge, len(sent)
         forget = (
             f"Where you know that there is none, delete the lines of the intent {sent.intent} from {self.manifest.path}"
@@ -183,9 +176,6 @@ class ResultCollector:
             why = MESSAGES.lost(judge, what, redact_message(str(error)), self.manifest.path)
             raise LostBatchError(why) from None
         except RetryableError as error:
-            raise FatalJudgeError(
-                f"judge {judge!r}: {what}: {redact_message(str(error))}. "
-                "Nothing is lost: run the same command again later."
-            ) from None
+            raise FatalJudgeError(MESSAGES.ask_later(judge, what, redact_message(str(error)))) from None
         except FatalJudgeError as error:
             raise FatalJudgeError(f"judge {judge!r}: {what}: {redact_message(str(error))}") from None

@@ -1,22 +1,6 @@
-"""Alternative explanations of drift: kinds of days, and prompts that change independently.
+"""Alternative explanations of drift: two kinds of days, and prompts that change independently.
 
-Each is a model that gives the likelihood of the answers. Both assume the same answer probabilities as a change: the
-unusual answer of a prompt has a probability drawn from Beta(a, a), and another one after the prompt changed.
-
-**Kinds of days.** Each day is of one of two kinds, drawn apart from the other days, with a chance of which nothing is
-known. The kinds differ on a share s of the prompts: a provider that serves two backends, days on which all answers lean
-one way. Any k of n days are those of one kind with the chance 1 / ((n + 1) C(n, k)). How likely the answers are is a
-sum over all ways to part the days. Nearly all of it stands around the best way, which is looked for from the change on,
-day by day: the sum is what the best way gives, times 1 + r for each day, where r is what its turn multiplies it with.
-
-**Prompts on their own.** Each prompt may change once and stay so, at a time of its own, as likely in any run as in
-another: answers that stick, caches that fill, slow drift. A change moves
-prompts at one time, which is that before the first run or any.
-
-A change rules an explanation out where it makes the answers k times as likely: 100 times or, where more would take too
-long to be had, 20 times. Were the explanation true, and its laws as they are drawn here, that ratio would be one of two
-laws of all days to come, and would reach k at any time with a chance of about 1 / k (Ville's inequality). One world
-among these may do worse: those of benchmarks/canary.py are tried.
+A change rules one out if it makes the answers 100 (or, if that takes too long, 20) times as likely.
 """
 
 import math
@@ -44,10 +28,12 @@ Explanation = Literal["days", "prompts"]
 
 
 def other_explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explanation | None:
-    """Return what explains the answers as well as a change, of which the first `recorded` days are recordings.
+    """Return what explains the answers as well as a change, or None.
 
-    `cuts`, in their order, are the numbers of runs after which a change is looked for; each stands for those since the
-    one before it. None: nothing but a change does.
+    Args:
+        prompts: Number of prompts by their days' answers.
+        recorded: How many first days are recordings.
+        cuts: Numbers of runs after which a change is tried.
 
     >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
     >>> [other_explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
@@ -68,8 +54,6 @@ def other_explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> E
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The answers to prompts that were answered alike: by day, of the first days together, and of all."""
-
     days: tuple[Day, ...]
     first: tuple[Day, ...]
     answers: int
@@ -83,7 +67,6 @@ def _row(days: tuple[Day, ...], times: int) -> _Row:
 
 
 def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
-    """Return the logarithms of how likely the answers are with those before parted from the rest, one per share."""
     logs = [0.0] * len(SHARES)
     for row, (answers, unusual) in zip(rows, before, strict=True):
         parts = _moved(unusual, answers, row.unusual, row.answers)
@@ -92,14 +75,13 @@ def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
 
 
 def _after(runs: int) -> float:
-    """Return the logarithm of the chance that a change comes after so many runs: these sum to 1."""
     return math.log(0.5 / (runs * (runs + 1)) if runs else 0.5)
 
 
 def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
-    """Return the logarithm of how likely kinds of days make the answers, looking from the `first` days on.
+    """Return the log-likelihood of two kinds of days, up to `enough`.
 
-    What exceeds `enough` is looked for no further.
+    The sum over partitions is approximated around the best one.
     """
     total = len(rows[0].days)
     kind = [day < first for day in range(total)]
@@ -123,12 +105,10 @@ def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
 
 
 def _kinds(days: int, of_one: int) -> float:
-    """Return the logarithm of the chance that just these days are of one kind."""
     return math.lgamma(of_one + 1) + math.lgamma(days - of_one + 1) - math.lgamma(days + 2)
 
 
 def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -> list[float]:
-    """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
     logs = [0.0] * len(SHARES[USUAL])
     for row in rows:
         ratios = [
@@ -143,7 +123,6 @@ def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -
 
 @lru_cache(maxsize=2**18)
 def _moved(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
-    """Return the logarithms of 1 - s + s R for each share."""
     return _shared(log_likelihood_ratio(j, before, unusual, answers), SHARES)
 
 
@@ -153,7 +132,7 @@ def _shared(log_gain: float, shares: Sequence[float]) -> tuple[float, ...]:
 
 @lru_cache(maxsize=2**18)
 def log_likelihood_ratio(j: int, before: int, unusual: int, answers: int) -> float:
-    """Return log R: how much likelier answers with `unusual` ones are where the law changed after j of the first ones.
+    """Return the log-likelihood ratio of a change after `before` answers, j unusual.
 
     >>> round(math.exp(log_likelihood_ratio(1, 1, 1, 11)), 2), log_likelihood_ratio(0, 0, 1, 11)
     (22.57, 0.0)
@@ -164,18 +143,17 @@ def log_likelihood_ratio(j: int, before: int, unusual: int, answers: int) -> flo
 
 @lru_cache(maxsize=2**14)
 def _log_chance(unusual: int, answers: int, shape: float) -> float:
-    """Return the logarithm of the chance of answers in their order, of which some are unusual."""
     drawn = math.lgamma(shape + unusual) + math.lgamma(shape + answers - unusual) - math.lgamma(2 * shape + answers)
     return drawn + math.lgamma(2 * shape) - 2 * math.lgamma(shape)
 
 
 def log_mean(logarithms: Sequence[float]) -> float:
-    """Return the logarithm of the mean of what has these logarithms."""
+    """Return the logarithm of the mean, from logarithms."""
     return log_sum(logarithms) - math.log(len(logarithms))
 
 
 def log_sum(logarithms: Sequence[float]) -> float:
-    """Return the logarithm of the sum of what has these logarithms."""
+    """Return the logarithm of the sum, from logarithms."""
     highest = max(logarithms)
     if highest == -math.inf:
         return highest

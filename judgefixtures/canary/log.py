@@ -1,8 +1,4 @@
-"""Canary log: one JSON line per run, appended beside the judge's recordings and never changed.
-
-A line is written in one piece when its run ends. The next run removes an incomplete last line. Every line is checked
-when it is read.
-"""
+"""Canary log: one JSON line per run, beside the judge's recordings and never changed."""
 
 import json
 import math
@@ -32,16 +28,19 @@ UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeErr
 
 
 class CanaryLogError(JudgeFixturesError):
-    """A log that cannot be read or written; the message names the file, the line and the remedy."""
+    """An unreadable or unwritable log; names file, line and remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryEntry:
-    """What one run of the canary found.
+    """The result of one canary run.
 
-    Runs of one `series` ask the same prompts and compare with the same recordings, which `reference` is a digest of.
-    `log_e` is the natural logarithm of the run's e-value; None where nothing was measured, and `why` says why. It is
-    that of the test of `format`.
+    Attributes:
+        series: Runs with the same prompts and recordings.
+        reference: Digest of these recordings.
+        log_e: Natural logarithm of the e-value, or None.
+        why: Why nothing was measured.
+        format: The version of the test.
     """
 
     at: str
@@ -59,7 +58,7 @@ class CanaryEntry:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the run brought answers to compare."""
+        """Whether the run has answers."""
         return self.log_e is not None
 
     @property
@@ -68,13 +67,13 @@ class CanaryEntry:
         return [answer for pairs in self.answers.values() for answer in pairs.values()]
 
     def line(self) -> bytes:
-        """Return the entry as a line of the log, with its line end."""
+        """Return the entry as a line."""
         line = asdict(self)
         return dump_json(redacted_json({"judgefixtures-canary": line.pop("format"), **line})) + b"\n"
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """Return the entry of a line; one of UNREADABLE where we cannot have written it."""
+        """Return a line's entry, or raise one of UNREADABLE."""
         fields = json.loads(line)
         test = fields.pop("judgefixtures-canary")
         if test not in (FORMER, FORMAT):
@@ -99,14 +98,14 @@ class CanaryEntry:
 
 @dataclass(frozen=True, slots=True)
 class CanaryLog:
-    """The runs of a judge's canary, in the order of the file."""
+    """The runs of a judge's canary."""
 
     path: Path
     entries: tuple[CanaryEntry, ...] = ()
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Return the log of a file, empty where there is none; LogError where a line is not a run."""
+        """Return a file's log, empty if missing, or raise CanaryLogError."""
         try:
             content = read_bytes(path)
         except FileNotFoundError:
@@ -118,18 +117,18 @@ class CanaryLog:
         return cls(path, tuple(_entry(path, number, line) for number, line in lines if line.strip()))
 
     def series(self, reference: str, *, restart: bool = False) -> int:
-        """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
+        """Return the series of a new run: the last, or a new one."""
         if self.entries and self.entries[-1].reference == reference and not restart:
             return self.entries[-1].series
         return max((entry.series for entry in self.entries), default=0) + 1  # joined branches may be in any order
 
     def measured(self, series: int, reference: str) -> Sequence[CanaryEntry]:
-        """Return the runs of a series that brought answers; another branch may have begun one of the same number."""
+        """Return a series' runs with answers; branches can share its number."""
         measured = [entry for entry in self.entries if entry.is_measured]
         return [entry for entry in measured if (entry.series, entry.reference) == (series, reference)]
 
     def append(self, entry: CanaryEntry) -> None:
-        """Write an entry behind all others, in one piece and to the disk."""
+        """Append an entry durably."""
         line = entry.line()
         try:
             append_line_synced(self.path, line, _cut_torn)
@@ -150,7 +149,7 @@ def _entry(path: Path, number: int, line: bytes) -> CanaryEntry:
 
 
 def _cut_torn(descriptor: int) -> None:
-    """Cut off what a killed run left of a line, or end a line that lost its end: the next one must start clean."""
+    """Remove a killed run's torn line, or complete a missing line end."""
     size = os.fstat(descriptor).st_size
     os.lseek(descriptor, 0, os.SEEK_SET)
     content = b""
@@ -164,7 +163,6 @@ def _cut_torn(descriptor: int) -> None:
 
 
 def _whole(content: bytes) -> int:
-    """Return how many bytes are whole lines: the last one is, too, where an editor took its line end alone."""
     ended = content.rfind(b"\n") + 1
     try:
         CanaryEntry.parse(content[ended:])

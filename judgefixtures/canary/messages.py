@@ -32,17 +32,17 @@ EXITS = {
 
 
 def canary_exit_code(result: CanaryResult) -> int:
-    """Return the exit code of a run: 0 quiet, 20 the verdicts moved, 21 another model, 10 not measured."""
+    """Return 0 (quiet), 20 (verdicts moved), 21 (another model) or 10 (not measured)."""
     return EXITS[result.entry.result]
 
 
 def describe_run(result: CanaryResult) -> list[str]:
-    """Return the lines that tell what a run found."""
+    """Return lines about a run."""
     return _lines_below(f"canary of {result.reference.judge}: {HEADS[result.entry.result]}", _sentences().run(result))
 
 
 def describe_forecast(outlook: CanaryForecast) -> list[str]:
-    """Return the lines that tell what a run would do."""
+    """Return lines about a forecast."""
     return _lines_below(f"canary of {outlook.reference.judge}: nothing was asked", _sentences().outlook(outlook))
 
 
@@ -51,7 +51,6 @@ def _lines_below(head: str, text: str) -> list[str]:
 
 
 def _sentences() -> Any:
-    """Return the macros of the template."""
     filters = {"exp": math.exp, "number": _number, "money": format_usd, "quote": quote_names}
     own = {"counted": _counted, "several": _several, "recorded": _recorded}
     return load_template(Path(__file__).with_suffix(".txt.jinja"), **filters, **own).module
@@ -62,7 +61,6 @@ def _several(things: Sized, noun: str) -> str:
 
 
 def _recorded(prompts: Sequence[CanaryPrompt]) -> str:
-    """Return how many prompts have how many recorded answers."""
     counts = Counter(len(each.recorded) for each in prompts)
     return ", ".join(f"{n} with {pluralize(answers, 'recorded answer')}" for answers, n in sorted(counts.items()))
 
@@ -73,7 +71,6 @@ def _counted(answers: str) -> str:
 
 
 def _number(logarithm: float) -> str:
-    """Return a number of which the natural logarithm is known, also where it is too large for a float."""
     if logarithm == -math.inf:
         return "0"
     ten = logarithm / math.log(10)

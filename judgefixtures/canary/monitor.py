@@ -1,7 +1,4 @@
-"""Monitor: ask recorded prompts again, compare the answers, append a line to the log.
-
-The answers go through a separate run in a temporary folder, with the usual retries, prices and limits.
-"""
+"""Monitor: ask recorded prompts again, compare the answers, append a line to the log."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ NAMED = 2 / 3  # how likely a prompt that an alarm names was moved, at least
 
 @dataclass(frozen=True, slots=True)
 class CanaryRequest:
-    """What a run of the canary is asked for: the command's options."""
+    """The options of a canary run."""
 
     judge: str | None = None
     config: Path | None = None
@@ -49,7 +46,7 @@ class CanaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class DriftedPrompt:
-    """A prompt that moved, most likely: its answers before the change and after it, and how likely it was moved."""
+    """A prompt that probably moved, with its answers before and after."""
 
     prompt: CanaryPrompt
     before: str
@@ -59,11 +56,12 @@ class DriftedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class RunSeries:
-    """The measured runs that are compared with one reference, and the evidence of a change that they come to.
+    """The measured runs with one reference, and their evidence.
 
-    `log_total` and `log_alarm` are natural logarithms: the evidence, and what it has to reach. `former` is the series
-    that this one takes the place of, because its reference is another one. `renewed` runs were judged by a former test
-    when they were made, and anew by today's.
+    Attributes:
+        log_alarm: Natural logarithm of the alarm's threshold.
+        former: The series before, with another reference.
+        renewed: Number of runs evaluated again with today's test.
     """
 
     number: int
@@ -74,21 +72,21 @@ class RunSeries:
 
     @property
     def log_total(self) -> float:
-        """The logarithm of the evidence of a change: it never falls."""
+        """The logarithm of the evidence, which never falls."""
         return total_log_e_value(entry.log_e for entry in self.runs if entry.log_e is not None)
 
     @property
     def is_over(self) -> bool:
-        """Whether the evidence of a change has reached the alarm."""
+        """Whether the evidence reached the alarm."""
         return self.log_total >= self.log_alarm
 
     @property
     def served(self) -> frozenset[str]:
-        """The models that answered in the first run: what is expected where the recordings name none."""
+        """The models of the first run."""
         return frozenset(self.runs[0].served) if self.runs else frozenset()
 
     def streams(self, prompts: Sequence[CanaryPrompt]) -> list[AnswerStream]:
-        """Return the answers to each prompt, recorded and of every run."""
+        """Return each prompt's recorded and later answers."""
 
         def stream(prompt: CanaryPrompt) -> AnswerStream:
             answers = (run.answers.get(prompt.dataset, {}).get(prompt.pair.id, "") for run in self.runs)
@@ -97,7 +95,7 @@ class RunSeries:
         return [stream(prompt) for prompt in prompts]
 
     def judged_anew(self, prompts: Sequence[CanaryPrompt]) -> RunSeries:
-        """Return the series with today's evidence for runs that were judged by a former test."""
+        """Return the series with today's evidence for older runs."""
         former = [number for number, run in enumerate(self.runs) if run.format == FORMER]
         runs = list(self.runs)
         for number in former:
@@ -108,10 +106,12 @@ class RunSeries:
 
 @dataclass(frozen=True, slots=True)
 class CanaryResult:
-    """What a run of the canary found: its entry in the log, and what it comes to together with the others.
+    """A canary run's log entry, and the result over all runs.
 
-    `weighed` is what the answers of all runs say; None where nothing was measured. `since` is the time of the last run
-    before the change, None where it came before the first one. `gate` is the command that measures the judge anew.
+    Attributes:
+        weighed: The evidence, or None.
+        since: Time of the last run before the change, or None.
+        gate: The command that measures the judge again.
     """
 
     entry: CanaryEntry
@@ -130,7 +130,7 @@ class CanaryResult:
 
 @dataclass(frozen=True, slots=True)
 class CanaryForecast:
-    """What a run of the canary would ask, what that costs at most, and what is in the log so far."""
+    """What a canary run would ask, its highest cost and the log."""
 
     reference: CanaryReference
     series: RunSeries
@@ -140,7 +140,7 @@ class CanaryForecast:
 
 @dataclass(slots=True)
 class _Asked:
-    """What a run asks and gets: also where it ends early."""
+    """What a run asks and gets, also if it ends early."""
 
     judge: Judge
     at: str
@@ -149,11 +149,9 @@ class _Asked:
 
     @property
     def cost(self) -> Cost:
-        """What the calls cost."""
         return self.ledger.spent.get(self.judge.name, Cost(0, 0, 0, 0.0))
 
     def answers(self) -> dict[str, dict[str, str]]:
-        """Return the answers to each pair, those of every arm in turn."""
         by_dataset: dict[str, dict[str, str]] = {}
         for dataset, arms in self.judgments.items():
             answered = by_dataset.setdefault(dataset, {})
@@ -162,22 +160,22 @@ class _Asked:
         return by_dataset
 
     def count_by(self, what: str) -> dict[str, int]:
-        """Return how many answers came from each served model, or fingerprint."""
         replies = (judgment.reply for arms in self.judgments.values() for arm in arms for judgment in arm)
         return dict(sorted(Counter(value for reply in replies if (value := getattr(reply, what))).items()))
 
     def entry(self, series: int, known: CanaryReference, why: str = "") -> CanaryEntry:
-        """Return the run as an entry that is still to be judged."""
         cost, served = self.cost, (self.count_by("served_model"), self.count_by("fingerprint"))
         asked = (self.answers(), *served, cost.calls, cost.usd)
         return CanaryEntry(self.at, series, known.digest, "not-measured", None, *asked, why)
 
 
 def run_canary(request: CanaryRequest) -> CanaryResult:
-    """Ask a judge again what is recorded of it, compare, and add the run to the log.
+    """Ask recorded prompts again, compare, and log the run.
 
-    What the provider does not answer, and what a limit of cost ends, is a run that measured nothing. Raises
-    JudgeFixturesError where nobody can be asked: no recordings, another judge than the recorded one, no key.
+    Without answers, the run measured nothing.
+
+    Raises:
+        JudgeFixturesError: No recordings, another judge, or no key.
     """
     with _opened(request) as run:
         judge = run.judge(_name(run, request))
@@ -200,7 +198,7 @@ def run_canary(request: CanaryRequest) -> CanaryResult:
 
 
 def forecast_run(request: CanaryRequest) -> CanaryForecast:
-    """Return what `watch` would ask, asking nobody; raises as it does."""
+    """Return what `run_canary` would ask, with the same errors."""
     with _opened(request) as run:
         judge = run.judge(_name(run, request))
         known = load_reference(run, judge)
@@ -212,7 +210,6 @@ def forecast_run(request: CanaryRequest) -> CanaryForecast:
 def _concluded(
     run: Run, known: CanaryReference, request: CanaryRequest, progress: _Asked, why: str, other: str
 ) -> CanaryResult:
-    """Write a run down, behind those that are in the log by now, and return what it comes to."""
     log = CanaryLog.from_file(_path(run, known.judge))
     before = _series(run, log, known, request)
     entry = progress.entry(before.number, known, why)
@@ -237,7 +234,6 @@ def _concluded(
 
 
 def _moved(series: RunSeries, known: CanaryReference) -> tuple[str | None, tuple[DriftedPrompt, ...]]:
-    """Return since when prompts moved, and which, the likeliest first."""
     streams = series.streams(known.prompts)
     likeliest = likeliest_change(streams)
     moves = []
@@ -251,10 +247,7 @@ def _moved(series: RunSeries, known: CanaryReference) -> tuple[str | None, tuple
 
 
 def _ask(run: Run, known: CanaryReference, request: CanaryRequest, progress: _Asked) -> None:
-    """Ask every prompt as often as is wanted, in a run whose recordings are thrown away once it is in the log.
-
-    Those that a run of the same day left, which was interrupted or ended early, count.
-    """
+    """Ask every prompt in a temporary run, resuming one of the same day."""
     options = RunOptions(record="missing", max_cost=request.max_cost, force=True, command=run.options.command)
     folder = _path(run, known.judge).with_name(ASIDE.format(progress.at[:10]))
     with Run(run.config, folder, options) as aside:
@@ -270,7 +263,6 @@ def _arms(condition: Condition, table: CanaryTable) -> list[Arm]:
 
 
 def _most(judge: Judge, known: CanaryReference, table: CanaryTable) -> Cost:
-    """Return what a run costs at most."""
     kind, total = judge.kind, Cost(0, 0, 0, 0.0)
     prompts_by_condition: dict[Condition, list[str]] = {}
     for (_, condition), pairs in known.by_dataset().items():
@@ -293,7 +285,6 @@ def _series(run: Run, log: CanaryLog, known: CanaryReference, request: CanaryReq
 
 
 def _opened(request: CanaryRequest) -> Run:
-    """Return the run of the configuration, asking nobody; its commands name the files that were named here."""
     own = None if request.config is None or request.config.name == "pyproject.toml" else request.config
     options = {"--judge-config": own, "--judge-cassettes": request.cassettes}
     words = ["pytest", *(word for name, path in options.items() if path for word in (name, str(path)))]
@@ -309,7 +300,6 @@ def _name(run: Run, request: CanaryRequest) -> str:
 
 
 def _check(run: Run, judge: Judge, request: CanaryRequest) -> None:
-    """Raise JudgeFixturesError for what a user can mend before anything is asked."""
     table, limit = judge.table, request.max_cost
     run.config.check_key(judge.name)
     run.config.check_sdk(judge.name)
@@ -336,7 +326,6 @@ def _path(run: Run, judge: str) -> Path:
 
 
 def _why(error: Exception, request: CanaryRequest) -> str:
-    """Return why nothing was measured, in the words of this command."""
     if isinstance(error, BudgetError):
         return f"the next call could cost more than --max-cost {request.max_cost:g} leaves: raise the limit"
     text = str(error).replace("What was recorded is kept: ", "")

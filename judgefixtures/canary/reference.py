@@ -23,9 +23,9 @@ INVALID = "x"
 
 @dataclass(frozen=True, slots=True)
 class CanaryPrompt:
-    """A prompt that is asked again: a pair of a dataset in a condition, and its recorded answers, a character each.
+    """A pair in a condition, with recorded answers, a character each.
 
-    `days` are the same answers by the day of their recording, the same days for every prompt of a reference.
+    `days` are these answers by day.
     """
 
     dataset: str
@@ -37,8 +37,6 @@ class CanaryPrompt:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """An answer that is recorded: as a character, with its day (empty where nobody wrote it down)."""
-
     said: str
     day: str
     judgment: Judgment
@@ -46,9 +44,9 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True)
 class CanaryReference:
-    """What the canary's answers are compared with: recorded prompts, and who answered them.
+    """Recorded prompts and the models that answered them.
 
-    `again` is the command that records a second answer to each; empty where that would tell nothing.
+    `again` is the command to record second answers, or "".
     """
 
     judge: str
@@ -61,17 +59,17 @@ class CanaryReference:
 
     @property
     def digest(self) -> str:
-        """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
+        """The digest of judge, prompts and recorded answers."""
         rows = [[of.dataset, of.condition.name, of.pair.id, of.pair.digest, of.recorded] for of in self.prompts]
         return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def days(self) -> int:
-        """On how many days the prompts were recorded, as far as days are known."""
+        """The number of known recording days."""
         return max(len(each.days) for each in self.prompts)
 
     def by_dataset(self) -> dict[tuple[str, Condition], tuple[Pair, ...]]:
-        """Return the pairs that are asked about, by dataset and the condition that they are asked in."""
+        """Return the pairs by dataset and condition."""
         pairs_by_arm: dict[tuple[str, Condition], list[Pair]] = {}
         for each in self.prompts:
             pairs_by_arm.setdefault((each.dataset, each.condition), []).append(each.pair)
@@ -79,16 +77,15 @@ class CanaryReference:
 
 
 def answer_character(judgment: Judgment) -> str:
-    """Return a judgment as one character: which of the pair's own responses, 0 for a tie, x for no verdict."""
+    """Return a judgment as a character: own response, 0 (tie) or x (invalid)."""
     return INVALID if judgment.chosen is None else str(judgment.chosen)
 
 
 def load_reference(run: Run, judge: Judge) -> CanaryReference:
-    """Return what is recorded of a judge among the prompts that [canary] names: the first pairs that have an answer.
+    """Return the recorded prompts that [canary] selects, independently of answers.
 
-    They are asked in one condition of each dataset, without cues where that is recorded: which one, and which pairs, no
-    answer decides. Raises JudgeFixturesError where nothing is recorded, or another judge's answers are, and for an
-    imported judge.
+    Raises:
+        JudgeFixturesError: No recordings, another judge's, or an imported judge.
     """
     if not judge.kind.is_asked:
         raise JudgeFixturesError(
@@ -116,11 +113,6 @@ def load_reference(run: Run, judge: Judge) -> CanaryReference:
 
 
 def _groups(run: Run, judge: Judge) -> tuple[tuple[str, int], ...]:
-    """Return the datasets that a judge is asked about, each with how many of its pairs or examples.
-
-    The configured datasets take the place of house sets that its template cannot show or that have no recordings of it.
-    """
-
     def own_for(house: str, at: int) -> str:
         is_used = not judge.template.columns and run.library.folder(judge.name, house).is_dir()
         return house if is_used or not run.config.dataset_names else run.config.dataset_names[at]
@@ -130,7 +122,6 @@ def _groups(run: Run, judge: Judge) -> tuple[tuple[str, int], ...]:
 
 
 def _by_days(prompts_found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[CanaryPrompt, ...]:
-    """Return prompts with their answers by day; an answer whose day is not known counts for the first one."""
     days = sorted({each.day for *_, recorded in prompts_found for each in recorded if each.day}) or [""]
     prompts = []
     for dataset, condition, pair, recorded in prompts_found:
@@ -143,13 +134,11 @@ def _by_days(prompts_found: Sequence[tuple[str, Condition, Pair, Sequence[_Recor
 
 
 def _command(run: Run, judge: Judge) -> str:
-    """Return how a command begins that is about the canary's datasets."""
     datasets = "".join(f" --judge-dataset {shlex.quote(dataset)}" for dataset, _ in _groups(run, judge))
     return f"{run.options.command} --judge {shlex.quote(judge.name)}{datasets}"
 
 
 def _nothing(run: Run, judge: Judge) -> str:
-    """Return why there is nothing to compare with, and what to do."""
     for dataset, wanted in _groups(run, judge):
         condition = _condition(run, judge, dataset, wanted)
         recorded = _recorded_rows(run, judge, dataset, condition)
@@ -178,7 +167,6 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
 
 
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
-    """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
     pairs, kind = run.pairs(judge.name, dataset), judge.kind
     contrasts = (kind.contrast(each, pairs) for name in (PLACEBO, *run.config.cues) for each in run.contrasts(name))
     cued = [each for contrast in contrasts for each in (contrast.x, contrast.y)]
@@ -193,10 +181,7 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
 
 
 def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the first pair of each question: others may share a request with it, a plan or a score, and its answer.
-
-    An example shares one with no other than itself.
-    """
+    """Return the first pair of each question, as others can share its request."""
     first: dict[str, Pair] = {}
     for pair in pairs:
         first.setdefault(pair.digest if isinstance(pair, Example) else pair.question, pair)
@@ -204,10 +189,9 @@ def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[Pair, list[_Recorded]]:
-    """Return what is recorded of each pair of a dataset in a condition, repeats in their order.
+    """Return each pair's recorded answers; reasked ones count as invalid.
 
-    What was asked again was invalid at first, and that is what it is compared as: later answers were chosen. Repeats of
-    a judge that writes plans share one, as answers of another day do not: the first of them alone counts.
+    Otherwise answers would be selected.
     """
     pairs = run.pairs(judge.name, dataset)
     found_rows = _recorded_rows(run, judge, dataset, condition)
@@ -226,10 +210,6 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
 
 
 def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[str, list[CassetteRow]]:
-    """Return the recorded rows of a condition by what the judge is asked about, repeats in their order.
-
-    Raises CassetteError where they are another judge's.
-    """
     pairs, rows_by_name = run.pairs(judge.name, dataset), dict[str, list[CassetteRow]]()
     plans = run.answer_service.known_plans(judge, dataset, pairs)
 

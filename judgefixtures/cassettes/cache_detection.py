@@ -1,7 +1,4 @@
-"""Detection of cached responses: a repeated response id comes from a cache, not from the judge.
-
-Response ids are never written to disk, because they belong to the account. They are known only while a run records.
-"""
+"""Detection of cached responses by repeated response ids, which are never written to disk."""
 
 import hashlib
 from collections import Counter
@@ -19,7 +16,7 @@ IDS = ("id", "responseId", "response_id")  # OpenAI's, Gemini's, and what gatewa
 
 
 class ResponseOrigin(NamedTuple):
-    """Digests of a response's id, of its whole body, and of the request that it answered, repeats not told apart."""
+    """Digests of a response's id, body and request."""
 
     id: str
     body: str
@@ -27,7 +24,7 @@ class ResponseOrigin(NamedTuple):
 
 
 def response_origin(body: bytes, request: str) -> ResponseOrigin | None:
-    """Return where a response comes from, or None where it does not say."""
+    """Return a response's origin, or None without an id."""
     fields = parse_json(body)
     ids = [fields[name] for name in IDS if isinstance(fields.get(name), str)] if isinstance(fields, dict) else []
     response_id = next(filter(None, ids), None)
@@ -38,11 +35,10 @@ def response_origin(body: bytes, request: str) -> ResponseOrigin | None:
 
 @dataclass(slots=True)
 class ResponseOrigins:
-    """The responses that a run has received so far.
+    """The responses a run received so far.
 
-    An id alone is not evidence: some servers draw it from a few hundred numbers, others have only one. Two responses
-    are related where they answer the same request or have the same body to the last character. Related responses with
-    one id are evidence as far as responses that are not related have one id less often.
+    Repeated ids count only among related responses (same request or body), because some servers draw ids from few
+    numbers.
     """
 
     _seen: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -52,7 +48,7 @@ class ResponseOrigins:
     _evident: int = 0  # related pairs with one id
 
     def repeats(self, origin: ResponseOrigin) -> bool:
-        """Remember a response, and tell whether it came before, as far as that is more than chance."""
+        """Remember a response and return whether it repeats beyond chance."""
         seen, (name, body, request) = self._seen, origin
 
         def related(*of: str) -> int:
@@ -69,7 +65,6 @@ class ResponseOrigins:
         return came > 0 and self._is_beyond_chance()
 
     def _is_beyond_chance(self) -> bool:
-        """Tell whether more of the pairs with one id are related than of all pairs."""
         share = self._related / self._pairs
         if self._evident == self._same_id:
             return self._pairs < FIRST_PAIRS or share**self._evident < CHANCE
@@ -78,10 +73,9 @@ class ResponseOrigins:
 
 
 def is_cache(repeated: int, answers: int) -> bool:
-    """Return whether so many repeated responses are a cache's, and not of ids that a server draws from a few.
+    """Return whether this many repeats show a cache.
 
-    The first responses have nothing to be compared with: there a server that draws from `FEW_IDS` numbers repeats, as
-    birthdays do, one for so many pairs of them, at most. The number of such repeats is Poisson.
+    Servers with `FEW_IDS` ids repeat by chance; that number is Poisson.
 
     >>> is_cache(6, 12), is_cache(1, 12), is_cache(1, 400)
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Context of a judge call in progress, shared by the client, the provider and the vcrpy adapter."""
+"""Context of a judge call, shared by client, provider and vcrpy adapter."""
 
 import contextlib
 import re
@@ -17,27 +17,27 @@ Found = tuple[
 
 
 class CassetteMissError(BaseException):
-    """Nothing is recorded for a call in replay. A BaseException, so that no SDK catches and retries it."""
+    """A replayed call has no recording; a BaseException, so SDKs do not retry."""
 
 
 class AnswerTooLargeError(BaseException):
-    """An answer does not fit into a recording: it is recorded as too large. A BaseException for the same reason."""
+    """An answer is too large to record; a BaseException."""
 
     def __init__(self, row: CassetteRow) -> None:
         super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
 
 
 class AbandonedError(BaseException):
-    """A function asks on after its time: nothing more is paid for. A BaseException for the same reason."""
+    """A function asks after its timeout; a BaseException."""
 
 
 class DeferredToBatchError(BaseException):
-    """The question is to be asked in a batch, or is on its way in one. A BaseException for the same reason."""
+    """The question goes into a batch; a BaseException."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
+    """A request as the SDK would send it, with its digest."""
 
     digest: str
     body: bytes
@@ -45,7 +45,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """An answer that came in a batch, as the same request would have been answered at once."""
+    """An answer from a batch."""
 
     status: int
     body: bytes
@@ -61,31 +61,42 @@ class BatchRoute(Protocol):
     """Where a client's questions of one cassette go in place of the network, and the answers of batches come from."""
 
     def take(self, digest: str) -> BatchAnswer | None:
-        """Return what a batch answered to a request, once."""
+        """Return a batch's answer to a request, once."""
 
     def waits(self, digest: str) -> bool:
-        """Tell whether a request is on its way in a batch, or is about to be."""
+        """Return whether a request is in a batch."""
 
     def choose_way(self, call: "JudgeCall") -> Way:
-        """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
+        """Return how to send a postponed request.
+
+        Raises:
+            FatalJudgeError: It cannot be sent.
+        """
 
     def put(self, question: RecordedRequest, repeat: int, prompt: str, *, parity: bool = False) -> bool:
-        """Put a question into the next batch, `parity`: also; return whether it is to be paid for."""
+        """Queue a request, and return whether it costs money.
+
+        `parity`: also send it directly.
+        """
 
     def of_both_ways(self, digest: str) -> "BatchRoute | None":
-        """Return where the answer of a batch comes from that an answer at once is compared with; None: it is not."""
+        """Return the batch route to compare with, or None."""
 
     def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
-        """Take note of whether both ways gave the same."""
+        """Record whether both routes agree."""
 
 
 @dataclass(slots=True)
 class JudgeCall:
-    """A judge call in progress: which pair and repeat it answers, and where its recording lives.
+    """A judge call in progress: its pair, repeat and recording.
 
-    `find` looks a digest up, `keep` writes a row and returns it as written, `missing` raises with a diagnosis
-    (None: ask the network). With `eager`, answers are kept as they arrive; without, when the judge says that they are
-    final. `JudgeCall()` belongs to no recording: its question goes to the network, and nothing is written.
+    `JudgeCall()` goes to the network and records nothing.
+
+    Attributes:
+        find: Returns the recorded row of a digest.
+        keep: Writes a row and returns it.
+        missing: Raises for a missing recording; None asks the network.
+        record_at_once: Whether answers are kept on arrival, or when final.
     """
 
     pair: str = ""
@@ -125,22 +136,22 @@ class JudgeCall:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether recordings alone answer."""
+        """Whether only recordings answer."""
         return self.missing is not None
 
     @property
     def is_posted(self) -> bool:
-        """Whether recordings and batches alone answer."""
+        """Whether only recordings and batches answer."""
         return self.post is not None
 
     @property
     def was_played(self) -> bool:
-        """Whether what was received came from a recording: asking again would not change it."""
+        """Whether the response came from a recording."""
         return bool(self.played) and not self.online
 
     @contextlib.contextmanager
     def routed(self) -> Iterator[None]:
-        """Route what is asked over HTTP in the block as this call says."""
+        """Route HTTP in the block as this call says."""
         token = CALL.set(self if self.is_routed else CALL.get())
         try:
             yield
@@ -148,25 +159,25 @@ class JudgeCall:
             CALL.reset(token)
 
     def fail(self, failure: BaseException) -> NoReturn:
-        """Raise what ends the call, also where the judge's own code catches it: `check` raises it again."""
+        """Raise a failure; `check` raises it again if it was caught."""
         self.failure = failure
         raise failure
 
     def check(self) -> None:
-        """Raise what ended the call, where the judge's own code caught it."""
+        """Raise the failure that the judge's code caught."""
         if self.abandoned:
             raise AbandonedError
         if self.failure is not None:
             raise self.failure
 
     def play(self, row: CassetteRow) -> None:
-        """Take a recorded answer; raises AnswerTooLargeError for one that, replayed or not, nobody is to read."""
+        """Take a recorded answer, or raise AnswerTooLargeError."""
         self.played.append(row)
         if row.oversize:
             self.fail(AnswerTooLargeError(row))
 
     def keep_answer(self) -> None:
-        """Write down what was received: the judge found it to be an answer, not an error."""
+        """Write the received answer."""
         while self.pending and self.keep is not None:
             plain, row, origin = self.pending.pop(0)
             self.asked[plain] += 1
@@ -178,24 +189,20 @@ class JudgeCall:
             self.play(row)
 
     def drop_answer(self) -> None:
-        """Forget what was received: it is an error, and the next attempt starts from the beginning."""
+        """Forget the received error before the next attempt."""
         self.pending.clear()
         self.asked.clear()
         self.played.clear()
         self.online = False
 
     def postpone(self, *, unless_asked: int = 0) -> None:
-        """Raise PostponedError where a batch answered: another one has to, unless `unless_asked` batches did."""
+        """Raise DeferredToBatchError after a batch answer, unless `unless_asked` batches answered."""
         if self.delivered is not None and not (unless_asked and self.delivered.tries >= unless_asked):
             self.drop_answer()
             raise DeferredToBatchError
 
     def leave_unread(self, why: str) -> None:
-        """Raise PostponedError where a batch answered what nobody can read.
-
-        At once such an answer ends the recording, before more of the kind are paid for. Those of a batch are paid for,
-        and the others are as good as they were.
-        """
+        """Raise DeferredToBatchError if a batch's answer is unreadable."""
         if self.delivered is not None:
             self.unread = why
             self.postpone()

@@ -1,4 +1,4 @@
-"""Recordings of one condition, open for a run: find answers, add answers, mark the file complete."""
+"""Recordings of one condition, open for a run."""
 
 import contextlib
 import glob
@@ -15,43 +15,44 @@ from judgefixtures.util.shell import quoted
 from .cache_detection import ResponseOrigins
 from .calls import BatchRoute, CassetteMissError, JudgeCall
 from .files import FORMAT, CassetteError, CassetteFile, CassetteRow, Key, identity_differences, planned_sizes, today_utc
+from .messages import MESSAGES
 from .snapshot import changed_fields
 
 RecordMode = Literal["none", "missing", "invalid", "all"]
 
 
 class RecordedJudge(Protocol):
-    """What the recordings need to know of a judge: its name, and all that can change its answers."""
+    """What recordings need of a judge."""
 
     @property
     def name(self) -> str:
-        """Name of the judge."""
+        """The judge's name."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """Everything that can change the judge's answers."""
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
-        """Take over from a recorded identity what only a recording can find out."""
+        """Take identity fields that only a recording knows."""
 
 
 @dataclass(slots=True)
 class ReaskPolicy:
-    """Which recorded answers of a condition a run asks again: invalid ones of some kinds, each once per run."""
+    """The invalid recorded answers that a run asks again, once each."""
 
     kinds: frozenset[str]
     path: Path  # what was asked again already, by whichever worker and item of the run: a JSON list a line
     _done: set[Key] | None = None
 
     def wants(self, pair: str, repeat: int, invalid: str | None) -> bool:
-        """Tell whether an answer is to be asked again."""
+        """Return whether to ask an answer again."""
         if self._done is None:
             lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ()
             self._done = {(str(name), int(number)) for name, number in map(json.loads, lines)}
         return invalid in self.kinds and (pair, repeat) not in self._done
 
     def done(self, pair: str, repeat: int) -> None:
-        """Note that an answer is this run's own."""
+        """Note an answer of this run."""
         if self._done is not None:
             self._done.add((pair, repeat))
         with self.path.open("a", encoding="utf-8") as file:
@@ -60,9 +61,9 @@ class ReaskPolicy:
 
 @dataclass(slots=True)
 class Cassette:
-    """One judge's answers in one condition of a dataset, open for a run.
+    """One judge's answers in one condition of a dataset.
 
-    With mode "all" the answers go to a side file, and `older` is the recording that they will be merged into.
+    In mode "all", answers go to a side file and `older` is the recording to merge into.
     """
 
     judge: str
@@ -104,12 +105,15 @@ class Cassette:
         again: bool = False,
         post: BatchRoute | None = None,
     ) -> JudgeCall:
-        """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
+        """Return the context of one judge call about a pair.
 
-        The pair has the columns that are shown of it, and no others.
-        `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
-        before this call does not answer it; it stays until a new answer is written behind it. With `post` what is
-        not recorded is not asked, but taken from there or put into a batch.
+        Args:
+            pair: The pair, with only the shown columns.
+            repeat: Which repeat.
+            eager: Keep answers on arrival.
+            plan: Digest of the plan, or "".
+            again: Ignore earlier recordings, until a new answer replaces them.
+            post: Batches to use in place of the network.
         """
         own: set[str] = set()
 
@@ -146,29 +150,25 @@ class Cassette:
         )
 
     def _takes_shared(self, key: Key) -> bool:
-        """Tell whether answers that examples share, as functions' did before format `own`, may answer for an example.
-
-        A recording goes on with them where the example has some already, so that nothing is paid for twice; a replay
-        also where all of its answers are another example's.
-        """
+        """Return whether answers shared by examples (before format `own`) may answer."""
         if self._kinds is None:
             self._kinds = {(row.key, row.own) for row in self.read_rows()}
         return (key, False) in self._kinds or (self.mode == "none" and (key, True) not in self._kinds)
 
     def find(self, digest: str) -> CassetteRow | None:
-        """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
+        """Return the usable recorded answer to a request, or None."""
         row = self.file.find(digest)
         if row is None and self.older is not None and digest in self.redone:
             row = self.older.find(digest)
         return row
 
     def read_rows(self) -> list[CassetteRow]:
-        """Return every recorded answer that may answer in this run."""
+        """Return every usable recorded answer."""
         earlier = self.older.read_rows() if self.older is not None and self.redone else ()
         return [*(row for row in earlier if row.digest in self.redone), *self.file.read_rows()]
 
     def earlier(self) -> Iterator[CassetteRow]:
-        """Yield what is recorded of the judge as it is now: in this condition, then in the others on any dataset."""
+        """Yield this judge's recordings in this and then other conditions."""
         yield from self.read_rows()
         for path in sorted(self.final_path.parents[1].glob("*/*.jsonl")):
             if path != self.file.path and header_identity(path) == self.identity():
@@ -176,24 +176,24 @@ class Cassette:
                     yield from CassetteFile(path).read_rows()
 
     def asks_again(self, call: JudgeCall, invalid: str | None) -> bool:
-        """Tell whether the recorded answer that a call was answered from is to be asked again in this run."""
+        """Return whether a call's recorded answer is asked again."""
         return self.again is not None and not call.recorded and self.again.wants(call.pair, call.repeat, invalid)
 
     def used_by(self, call: JudgeCall) -> None:
-        """Note which rows a finished call was answered from."""
+        """Note the rows that a finished call used."""
         self.used[(call.pair, call.repeat)] = call.played  # a function may be answered after its time
         if call.recorded and self.again is not None:
             self.again.done(call.pair, call.repeat)
 
     def end(self) -> None:
-        """Close the file for good."""
+        """Close the file."""
         self.ended = True
         self.file.close()
 
     def complete(self) -> None:
-        """Sort the file by pair and put it in its place; rows that its pairs no longer ask for are dropped.
+        """Sort the file by pair and move it into place.
 
-        Rows of pairs (or repeats) that were not part of this run stay as they are, also where all is recorded anew.
+        Outdated rows of this run's pairs are dropped; other pairs' rows stay.
         """
         # Two pairs with the same texts share a row: it is always the first one's, whoever asked first.
         used = [replace(row, pair=pair) for (pair, _), rows in sorted(self.used.items(), reverse=True) for row in rows]
@@ -209,7 +209,6 @@ class Cassette:
             self.file.path.unlink(missing_ok=True)
 
     def _not_asked_anew(self, anew: set[Key]) -> list[CassetteRow]:
-        """Return the older rows of other pairs and repeats; those of another judge are set aside, as a whole."""
         left = [row for row in self.older.read_rows() if row.key not in anew] if self.older is not None else []
         if left and self.older is not None and self.older.header is not None:
             if not identity_differences(self.older.header["judge"], self.identity()):
@@ -219,36 +218,36 @@ class Cassette:
 
     @property
     def uses_earlier_run(self) -> bool:
-        """Whether answers were used of an `all` that did not end."""
+        """Whether answers of an interrupted `all` were used."""
         return any(row.digest in self.earlier_run for rows in self.used.values() for row in rows)
 
     @property
     def days(self) -> set[str]:
-        """Of which days the answers are that were used; empty where nobody wrote it down."""
+        """The days of the used answers."""
         return {row.on for rows in self.used.values() for row in rows}
 
     @property
     def cached(self) -> tuple[int, int]:
-        """How many of the answers that were used came from a cache before the judge when they were new, and of all."""
+        """The numbers of used answers from a cache, and of all."""
         rows = [row for each in self.used.values() for row in each]
         return sum(row.cached for row in rows), len(rows)
 
     def keeps(self, pair: Pair, repeat: int) -> bool:
-        """Tell whether an answer about a pair, as it is now, is on disk."""
+        """Return whether an answer about the current pair is on disk."""
         if self._seen is None:
             self._seen = {(row.pair, row.repeat, row.seen, row.columns) for row in self.read_rows()}
         return any((pair.id, repeat, digest, pair.columns_digest) in self._seen for digest in digests_of(pair))
 
     def recorded(self) -> Mapping[Key, CassetteRow]:
-        """Return the recorded answers by what they answer, as they were when this was first asked."""
+        """The recorded answers by key, as first read."""
         if self._recorded is None:
             self._recorded = {row.key: row for row in self.file.read_rows()}
         return self._recorded
 
     def unused(self, *, whole: bool) -> list[str]:
-        """Return the ids of pairs with recordings that no question asked for.
+        """Return ids of recorded pairs that no question used.
 
-        With `whole` the run asked about every pair there is; without, other pairs' recordings are not judged.
+        Without `whole`, only the run's pairs count.
         """
         played = {row.digest for rows in self.used.values() for row in rows}
         if len(played) == len(self.file):
@@ -258,16 +257,13 @@ class Cassette:
         return sorted({row.pair for row in rows if row.key in self.used or (whole and row.repeat in repeats)})
 
     def regraded(self, pairs: Sequence[Pair]) -> list[str]:
-        """Return the ids of pairs that differ from the frozen ones in what no judge sees: gold, category, cluster."""
+        """Return ids of pairs whose gold, category or cluster changed."""
         now = whole_pairs(pairs)
         before = {pair.id: self.snapshot.get(pair.id, pair) for pair in now}
         return [pair.id for pair in now if before[pair.id] != pair and before[pair.id].digest == pair.digest]
 
     def header(self) -> dict[str, Any]:
-        """Return the header line: format, names, the judge's identity, and with how many pairs it was planned.
-
-        Where that is not known of a recording, the pairs that it is asked about now say nothing of the first ones.
-        """
+        """Return the header: format, names, identity and planned pairs."""
         planned = list(self.planned)
         if self.plan > max(planned, default=0) and (planned or self.asked or self.file.header is None):
             planned.append(self.plan)
@@ -281,7 +277,6 @@ class Cassette:
         }
 
     def _looks_kept(self) -> dict[str, Any]:
-        """Return the former header's decided looks; a recording made anew has none, and counts up its number."""
         for before in self._headers[-1:]:
             if self.mode == "all" and not self.redone and self.file.header is None:
                 is_counted = "looks" in before or "recording" in before
@@ -291,35 +286,30 @@ class Cassette:
 
     @property
     def _headers(self) -> list[dict[str, Any]]:
-        """The headers of the recordings of this judge, the older one first."""
         headers = [file.header for file in (self.older, self.file) if file is not None and file.header is not None]
         return [header for header in headers if not identity_differences(header["judge"], self.identity())]
 
     @property
     def planned(self) -> tuple[int, ...]:
-        """With how many pairs recordings of this judge were planned before, as far as that is written down.
-
-        More than one number: they have grown. A recording that is replaced by another of the same judge counts.
-        """
+        """The planned numbers of pairs, if known."""
         return tuple(sorted({count for header in self._headers for count in planned_sizes(header)}))
 
     @property
     def recorded_identity(self) -> Mapping[str, Any]:
-        """The identity of the judge that the recordings are of; empty where there are none."""
+        """The recordings' judge identity, or {}."""
         header = self.file.header
         if header is None and self.older is not None and self.redone:
             header = self.older.header
         return header["judge"] if header else {}
 
     def make_way(self) -> None:
-        """Set an unfinished recording of another judge aside: this run records the one that is configured now."""
+        """Rename an unfinished recording of another judge."""
         recorded = self.recorded_identity
         if recorded and identity_differences(recorded, self.identity()):
             self._set_aside(self.file.path)
             self.file = CassetteFile(self.file.path, self.command)
 
     def _set_aside(self, path: Path) -> None:
-        """Rename a file to a name that is free: what was set aside before stays as well."""
         number, aside = 1, path
         while aside.exists():
             more = "" if number == 1 else f"-{number}"
@@ -329,23 +319,19 @@ class Cassette:
         self.set_aside.append(aside)
 
     def _header_now(self) -> dict[str, Any]:
-        """Return the header of the file that answers are appended to: a side file says which run began it."""
         run = {} if self.file.path == self.final_path else {"run": self.run}
         return self.header() | run | {"recorded": today_utc()}
 
     def check_identity(self) -> None:
-        """Raise CassetteError where the recordings are another judge's: an answer of one must not pass for both."""
+        """Raise CassetteError if the recordings are another judge's."""
         recorded = self.recorded_identity
         if not recorded or not (changed := identity_differences(recorded, self.identity())):
             return
-        raise CassetteError(
-            f"the recordings in {self.file.path} were made by another judge than {self.judge} is now: "
-            f"{'; '.join(changed)}. {self._renewal}"
-        )
+        raise CassetteError(MESSAGES.other_judge(self.file.path, self.judge, changed, self._renewal))
 
     @property
     def _renewal(self) -> str:
-        """What to do about recordings of another judge; the command comes last, it is copied as it stands."""
+        """Remedy for another judge's recordings, ending in the command."""
         if self.renews:
             return (
                 f"Others in this folder are of the judge as it is now. Record anew what is not: "
@@ -353,11 +339,7 @@ class Cassette:
             )
         if self.mode == "none":
             return f"Go back to the recorded judge, or record anew: {self.command('all')}"
-        return (
-            f"No other recording in this folder is of the judge as it is now, and a slip in its table must not ask "
-            f"everything anew. Go back to the recorded judge, or record this anew, after which --judge-record missing "
-            f"does so with the rest: {self.command('all')}"
-        )
+        return MESSAGES.all_of_other_judges(self.command("all"))
 
 
 # --- why nothing in it answers -------------------------------------------------------------------------------
@@ -366,7 +348,7 @@ LONGEST_HEADER = 2**20  # bytes
 
 
 def explain_miss(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
-    """Return the message of a question that nothing recorded answers, with the command that records it."""
+    """Return the message of a missing recording, with the command."""
     what = f"judge {cassette.judge!r}, dataset {cassette.dataset!r}, condition {cassette.condition!r}, pair {pair.id!r}"
     if repeat:
         what += f", repeat {repeat}"
@@ -379,27 +361,22 @@ def explain_miss(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
 
 
 def find_recordings_elsewhere(cassette: Cassette) -> str:
-    """Where recordings of this very judge are, with what to do, where none are here; empty where there are none."""
+    """Return where else this judge's recordings are, or ""."""
     return (_find_moved(cassette) or _find_namesake(cassette)) if cassette.file.header is None else ""
 
 
 def _find_moved(cassette: Cassette) -> str:
-    """Say which other folder has recordings of this very judge, as after a move of them; else nothing."""
     root = cassette.final_path.parents[2]
     for other in _elsewhere(root, cassette.usual, cassette.final_path.relative_to(root)):
         recorded = header_identity(other)
         # What a model does not take is found out by asking it, and this judge was not asked yet.
         if recorded and identity_for_message(recorded) == identity_for_message(cassette.identity()):
             folder = other.parents[2]
-            return (
-                f"{folder} holds this condition of this very judge: if the recordings were moved, move them to "
-                f"{root} or run with --judge-cassettes={quoted(str(folder))}, and nothing need be asked again"
-            )
+            return MESSAGES.recordings_moved(folder, root, quoted(str(folder)))
     return ""
 
 
 def _find_namesake(cassette: Cassette) -> str:
-    """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
     folder = cassette.final_path.parent
     if folder.parent.name != cassette.judge:  # a detector's readings: whose reasons it read is not in its identity
         return ""
@@ -410,11 +387,7 @@ def _find_namesake(cassette: Cassette) -> str:
             and recorded
             and identity_for_message(recorded) == identity_for_message(cassette.identity())
         ):
-            return (
-                f"{other.parent} holds this condition of a judge that is the same in all but its name: if "
-                f"{other.parents[1].name} was renamed, rename the folder {other.parents[1]} to "
-                f"{folder.parent}, and nothing need be asked again"
-            )
+            return MESSAGES.judge_renamed(other, other.parents[1].name, other.parents[1], folder)
     return ""
 
 
@@ -442,31 +415,27 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
             "(or changed) and this condition was not."
         )
     attacks = "the labels or the grade_field that an attack names, or " if isinstance(pair, Example) else ""
-    return (
-        f"the {it} is recorded, but the request is another one now: {attacks}the base_url's host or path changed, "
-        "or the SDK sends another body."
-    )
+    return MESSAGES.request_changed(it, attacks)
 
 
 def _changed_columns(row: CassetteRow, pair: Pair) -> list[str]:
-    """Return the columns in which a pair is not what it was when a row was recorded."""
     before, now = set(row.columns.split()), set(pair.columns_digest.split())
     return sorted({column.partition("=")[0] for column in before ^ now})
 
 
 def identity_for_message(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a judge's table says of its identity."""
+    """Return the configured part of an identity."""
     return {key: value for key, value in identity.items() if key != "dropped"}
 
 
 def header_identity(path: Path) -> Mapping[str, Any]:
-    """Return the identity in a recording's header; empty where there is none that can be read."""
+    """Return the identity in a recording's header, or {}."""
     identity = header_in(path).get("judge")
     return identity if isinstance(identity, dict) else {}
 
 
 def header_in(path: Path) -> Mapping[str, Any]:
-    """Return the header of a recording; empty where there is none that can be read."""
+    """Return a recording's header, or {}."""
     try:
         with open_regular(path) as file:
             found = json.loads(file.readline(LONGEST_HEADER))
@@ -476,7 +445,6 @@ def header_in(path: Path) -> Mapping[str, Any]:
 
 
 def _elsewhere(root: Path, usual: Path | None, own: Path) -> Iterator[Path]:
-    """Yield where a condition may be recorded in place of `root`: the usual folder, and those beside and below it."""
     homes = dict.fromkeys((root if usual is None else usual).parent.joinpath(place) for place in ("", root.parent))
     inside = glob.escape(str(own))
     paths = [] if usual is None else [usual / own]

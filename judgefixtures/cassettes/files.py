@@ -24,6 +24,8 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import check_writable, linked, read_bytes
 from judgefixtures.util.shell import quoted
 
+from .messages import MESSAGES
+
 FORMAT = 1
 JSON = "application/json"
 HEADER_START = b'{"judgefixtures":'
@@ -40,20 +42,20 @@ Key = tuple[str, int]  # pair id and repeat: what a row answers
 
 
 class CassetteError(JudgeFixturesError):
-    """A cassette that cannot be used as it is; the message names the file and the remedy."""
+    """An unusable cassette; the message has file and remedy."""
 
 
 class DamagedFileError(CassetteError):
-    """A file that only a person can mend: no mode asks, replaces or drops anything meanwhile."""
+    """A file that only a person can repair."""
 
 
 class CassetteWriteError(CassetteError):
-    """An answer that could not be written down: asking on would pay for what is lost."""
+    """An answer could not be written; asking stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class CassetteRow:
-    """One recorded answer: the digest of its request, what it answers, and the response."""
+    """One recorded answer: request digest, key and response."""
 
     digest: str
     pair: str
@@ -77,21 +79,21 @@ class CassetteRow:
 
     @property
     def key(self) -> Key:
-        """The pair and the repeat that the row answers."""
+        """The pair and repeat."""
         return (self.pair, self.repeat)
 
     @property
     def answer(self) -> tuple[int, bytes, str, str]:
-        """What a judge would see of the row."""
+        """What a judge sees of the row."""
         return (self.status, self.body, self.content_type, self.location)
 
     @property
     def mark(self) -> str:
-        """A digest of question and answer, whichever pair of the same texts the row is noted with."""
+        """A digest of question and answer."""
         return hashlib.sha256(replace(self, pair="").line()).hexdigest()[:32]
 
     def line(self, recorded: str = "") -> bytes:
-        """Return the row as a line of a cassette that was `recorded` on a day, with its line end."""
+        """Return the row as a line of a cassette `recorded` that day."""
         fields = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
         usual = {name: usual for name, (_, usual, _) in FIELDS.items()} | {"on": recorded}
         other = {key: value for name, (key, *_) in FIELDS.items() if (value := getattr(self, name)) != usual[name]}
@@ -99,10 +101,7 @@ class CassetteRow:
 
     @classmethod
     def parse(cls, line: bytes, recorded: str = "") -> CassetteRow:
-        """Return the row of a line in a cassette that was `recorded` on a day.
-
-        Raises ValueError where the line is not one that we can have written.
-        """
+        """Return a line's row, or raise ValueError."""
         fields = {"on": recorded, **json.loads(line)}
         if not isinstance(fields["pair"], str):
             raise ValueError("wrong types")
@@ -112,8 +111,6 @@ class CassetteRow:
 
 
 def _checked(what: str, is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """Return what gives a value back, and raises ValueError where it is not what it is to be."""
-
     def check(value: Any) -> Any:
         if not is_right(value):
             raise ValueError(f"not {what}")
@@ -127,17 +124,14 @@ def _counting_from(least: int) -> Callable[[Any], Any]:
 
 
 def parse_day(text: Any) -> str:
-    """Return a day as a recording holds it (`2026-11-22`), or empty; raises ValueError for anything else."""
+    """Return a day (`2026-11-22`) or "", or raise ValueError."""
     if text != "" and datetime.date.fromisoformat(text).isoformat() != text:
         raise ValueError("not a day")
     return str(text)
 
 
 def planned_sizes(header: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return with how many pairs what a header is of was planned, time after time; empty where nobody wrote it down.
-
-    Raises ValueError where it says anything else.
-    """
+    """Return a header's planned numbers of pairs, or raise ValueError."""
     sizes = header.get("planned", ())
     if not isinstance(sizes, list | tuple) or not all(type(each) is int and each > 0 for each in sizes):
         raise ValueError("planned is not a list of counts")
@@ -149,7 +143,7 @@ DecidedLook = tuple[tuple[int, ...], int, float]
 
 
 def looks_in(header: Mapping[str, Any]) -> dict[str, list[DecidedLook]]:
-    """Return the looks that runs decided by contrast, in their order; raises ValueError where a header says else."""
+    """Return a header's decided looks by contrast, or raise ValueError."""
     try:
         return {
             contrast: [(tuple(map(_count, plan)), _count(pairs), _level(level)) for plan, pairs, level in looks]
@@ -182,12 +176,11 @@ FIELDS: Mapping[str, tuple[str, Any, Callable[[Any], Any]]] = {
 
 
 def today_utc() -> str:
-    """Return the day, in UTC: machines far apart record the same judge, and a waiver ends for all of them at once."""
+    """Return today's date in UTC."""
     return now().date().isoformat()
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
-    """Return a body as JSON where that keeps its meaning (readable in a diff), else as text or base64."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -238,11 +231,13 @@ def _options(mode: str) -> str:
 
 
 class CassetteFile:
-    """A cassette's file: its header, an index of its rows, and a way to append to it.
+    """A cassette's file with an index of its rows.
 
-    `commands` returns what records its condition in a mode, for messages.
-    Raises CassetteError for a file that is not a cassette, is too large, or comes from a later version; DamagedError
-    where a line is not a row, or two rows answer one question differently. A torn last line is ignored.
+    A torn last line is ignored. `commands` returns the recording command of a mode.
+
+    Raises:
+        CassetteError: No cassette, too large, or of a later version.
+        DamagedFileError: Invalid or contradicting lines.
     """
 
     def __init__(self, path: Path, commands: Callable[[str], str] = _options) -> None:
@@ -266,14 +261,13 @@ class CassetteFile:
         return self._row(*self._index[digest]) if digest in self._index else None
 
     def read_rows(self) -> list[CassetteRow]:
-        """Return every row, the last one written of each digest."""
+        """Return the last row of each digest."""
         return [row for digest in {**self._index, **self._appended} if (row := self.find(digest))]
 
     def append(self, row: CassetteRow, header: Mapping[str, Any]) -> CassetteRow:
-        """Write the row, after the header in a new file, so that a kill after this call does not lose it.
+        """Write a row durably and return the row that stands.
 
-        Returns the row that stands: without its body, where that is too large; the first answer, where two pairs ask
-        the same question at the same time.
+        Too large bodies are dropped; the first of two simultaneous answers stands.
         """
         try:
             with self._lock:  # a judge's threads append side by side
@@ -286,14 +280,11 @@ class CassetteFile:
                 append_whole_line(self._descriptor, line)
                 self._appended[row.digest] = row
         except OSError as error:
-            raise CassetteWriteError(
-                f"the recording {self.path} cannot be written: {error.strerror}. What was recorded is kept; "
-                "make room or rights and run the same command again, with --judge-record missing or all as now."
-            ) from None
+            raise CassetteWriteError(MESSAGES.cannot_be_written(self.path, error)) from None
         return row
 
     def replace(self, rows: Iterable[CassetteRow], header: Mapping[str, Any], path: Path | None = None) -> None:
-        """Write header and rows, sorted by pair, in one step to `path`; the same rows give the same bytes."""
+        """Write header and rows atomically to `path`, sorted by pair."""
         path = path or self.path
         rows = sorted(rows, key=lambda row: (row.pair, row.repeat, row.digest))
         # Most were answered on one day, which the header tells once.
@@ -311,7 +302,6 @@ class CassetteFile:
             self._load()
 
     def _recorded(self, header: Mapping[str, Any]) -> str:
-        """Return the day of the rows that do not name one: the file's, or that of the header it is about to get."""
         return str((self.header or header).get("recorded", ""))
 
     def close(self) -> None:
@@ -348,15 +338,9 @@ class CassetteFile:
             looks_in(header)
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
-            raise CassetteError(
-                f"{self.path} is not a cassette of judgefixtures: its first line is not a header. Move the file away, "
-                f"unless that line can be restored, and record again: {self._commands('missing')}"
-            ) from None
+            raise CassetteError(MESSAGES.no_cassette(self.path, self._commands("missing"))) from None
         if version != FORMAT:
-            raise CassetteError(
-                f"the cassette {self.path} has format {version!r}, this version reads {FORMAT}: "
-                f"update judgefixtures, or record again: {self._commands('all')}"
-            )
+            raise CassetteError(MESSAGES.other_format(self.path, version, FORMAT, self._commands("all")))
         return header  # type: ignore[no-any-return]
 
     def _build_index(self) -> None:
@@ -384,10 +368,7 @@ class CassetteFile:
             raise self._damaged(start, end, number) from None
         if before is not None and before.asked == parsed.asked and before.answer != parsed.answer:
             first = self._data.count(b"\n", 0, self._index[digest][0]) + 1
-            raise DamagedFileError(
-                f"{self.path}:{number} answers the same question as line {first}, differently: it cannot be told which "
-                f"answer counts. Keep the upper one: {merge_command(self.path)}"
-            )
+            raise DamagedFileError(MESSAGES.answers_differ(self.path, number, first, merge_command(self.path)))
         if before is None or before.asked <= parsed.asked:
             self._index[digest] = (start, end)
 
@@ -398,10 +379,7 @@ class CassetteFile:
         line = self._data[start:end]
         if MERGE_MARK.match(line):
             return _unmerged(self.path, number)
-        return DamagedFileError(
-            f"{self.path}:{number} is not a recorded answer ({_beginning(line)}). Restore the line, or delete it "
-            f"and ask again what it answered: {self._commands('missing')}"
-        )
+        return DamagedFileError(MESSAGES.damaged_line(self.path, number, _beginning(line), self._commands("missing")))
 
     def _open_for_append(self, header: Mapping[str, Any]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -423,7 +401,7 @@ class CassetteFile:
 
 
 def atomic_write(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write a file, or the parts of one, in one step: readers see the old content or the new, never a part."""
+    """Write a file atomically."""
     target = linked(path)
     draft = target.with_name(f".{target.name}.draft")  # whoever dies here leaves what the next writer replaces
     try:
@@ -441,7 +419,7 @@ def atomic_write(path: Path, content: bytes | Iterable[bytes]) -> None:
 
 
 def or_replaced(read: Callable[[], T], otherwise: T, *, is_replaced: bool = True) -> T:
-    """Return what is read, or something else where that cannot be used and is replaced now: but no damage ever is."""
+    """Return what is read, or `otherwise` for an unusable but undamaged file."""
     try:
         return read()
     except CassetteError as error:
@@ -451,21 +429,18 @@ def or_replaced(read: Callable[[], T], otherwise: T, *, is_replaced: bool = True
 
 
 def merge_command(path: Path) -> str:
-    """Return the command that joins the two versions in a file."""
+    """Return the command that merges a file's two versions."""
     return f"judgefixtures cassettes merge {quoted(str(path))}"
 
 
 def refuse_merge_marks(path: Path, content: bytes) -> None:
-    """Raise DamagedError where a merge left both versions in a file: neither may pass for the whole."""
+    """Raise DamagedFileError for git conflict markers."""
     if mark := MERGE_MARK.search(content):
         raise _unmerged(path, content.count(b"\n", 0, mark.start()) + 1)
 
 
 def _unmerged(path: Path, number: int) -> DamagedFileError:
-    return DamagedFileError(
-        f"{path}:{number} is a mark of a merge that was not resolved: the file holds the versions of two branches. "
-        f"Join them: {merge_command(path)}"
-    )
+    return DamagedFileError(MESSAGES.merge_mark(path, number, merge_command(path)))
 
 
 def _beginning(line: bytes) -> str:
@@ -474,7 +449,6 @@ def _beginning(line: bytes) -> str:
 
 
 def _fitting(row: CassetteRow, recorded: str) -> tuple[CassetteRow, bytes]:
-    """Return a row and its line, without the body where the line would be too large to be read again."""
     line = row.line(recorded)
     if len(line) > LARGEST_ROW:
         row = replace(row, body=b"", oversize=len(row.body))
@@ -483,7 +457,7 @@ def _fitting(row: CassetteRow, recorded: str) -> tuple[CassetteRow, bytes]:
 
 
 def append_whole_line(descriptor: int | None, line: bytes) -> None:
-    """Append a line to an open file, all of it or, where that raises OSError, nothing."""
+    """Append a whole line, or nothing and raise OSError."""
     assert descriptor is not None
     written = 0
     try:
@@ -496,9 +470,9 @@ def append_whole_line(descriptor: int | None, line: bytes) -> None:
 
 
 def append_line_synced(path: Path, line: bytes, prepare: Callable[[int], None] = lambda _descriptor: None) -> None:
-    """Append a line to a file, made where there is none, and to the disk; raises OSError.
+    """Append a line to a file durably, creating it if needed.
 
-    `prepare` is called with the open file first.
+    `prepare` gets the open file first. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
@@ -511,7 +485,7 @@ def append_line_synced(path: Path, line: bytes, prepare: Callable[[int], None] =
 
 
 def identity_differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return what changed between two judge identities, a line each: `model: "a" -> "b"`."""
+    """Return the changes of an identity: `model: "a" -> "b"`."""
     changed: list[str] = []
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .files import CassetteError
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -22,10 +23,9 @@ LOCK = ".lock.draft"
 
 
 def file_lock(path: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold what a path names, over processes: another one that wants it waits.
+    """Hold a lock on a path across processes.
 
-    The lock lies beside what it guards, for whoever sees the one sees the other: another user, another TMPDIR, another
-    container. Where no file can be made there nothing new can be recorded, and it lies in the temporary folder.
+    The lock file is beside the path, or in the temporary folder if unwritable.
     """
     folder = path.parent.resolve()
     lock = folder / f".{path.name}{LOCK}"
@@ -41,10 +41,7 @@ def file_lock(path: Path) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock over processes; its file is removed afterwards, while it is held.
-
-    Whoever waits must not take a lock whose file was removed meanwhile, while the next one makes a new file.
-    """
+    """Hold a lock; its file is removed while held, so waiters must recheck it."""
     from filelock import FileLock
 
     while True:
@@ -54,10 +51,7 @@ def _locked(path: Path) -> Iterator[None]:
         except TimeoutError:
             pass  # another holds it
         except OSError as error:
-            raise CassetteError(
-                f"the lock {path} cannot be taken: {error.strerror}. It keeps two recordings from paying for the same: "
-                "delete it where no other one runs, or keep the folder where files can be locked."
-            ) from None
+            raise CassetteError(MESSAGES.no_lock(path, error)) from None
         if lock.is_locked and _is_named(lock, path):
             break
         lock.release()
@@ -71,7 +65,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _is_named(lock: BaseFileLock, path: Path) -> bool:
-    """Tell whether a file that was locked bears its name still."""
     descriptor = lock._context.lock_file_fd  # there is no other way to the file that is open
     try:
         return descriptor is None or os.path.samestat(os.fstat(descriptor), path.stat())
@@ -80,7 +73,7 @@ def _is_named(lock: BaseFileLock, path: Path) -> bool:
 
 
 def temporary_file(name: str, kind: str) -> Path:
-    """Return a file outside of the project for what only this machine and moment care about."""
+    """Return a file outside the project for this machine's notes."""
     folder = Path(tempfile.gettempdir()) / f"judgefixtures-{os.getuid() if hasattr(os, 'getuid') else 'locks'}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Merge of two branches' recordings of one condition, without asking anything again.
+"""Merge of two branches' recordings of one condition, without asking again.
 
-Works on raw lines, so that keys of later versions survive. Reads git's conflict markers, but never calls git.
+It works on raw lines and conflict markers and never calls git.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from judgefixtures.util.paths import read_bytes
 
 from . import files, snapshot
+from .messages import MESSAGES
 
 Kept = TypeVar("Kept", snapshot.SampleSnapshot, snapshot.ClosestPairsSnapshot)
 T = TypeVar("T")
@@ -27,7 +28,7 @@ BATCHES_FILE = "batches.jsonl"  # the list of batches, beside all recordings
 
 @dataclass(frozen=True, slots=True)
 class MergeVersions:
-    """A file as two branches have it, and as it was before they parted, where that is known."""
+    """A file on two branches, and before, if known."""
 
     ours: bytes
     theirs: bytes
@@ -35,17 +36,17 @@ class MergeVersions:
 
     @property
     def untorn(self) -> MergeVersions:
-        """The versions without a last line that was not written to its end."""
+        """The versions without torn last lines."""
         return self.each(lambda content: content[: content.rfind(b"\n") + 1])
 
     def each(self, change: Callable[[bytes], bytes]) -> MergeVersions:
-        """Return the versions with what a change makes of them."""
+        """Return the versions, each changed."""
         return MergeVersions(change(self.ours), change(self.theirs), None if self.base is None else change(self.base))
 
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """A joined file: how many lines each version had and the new one has, and how many questions both had asked."""
+    """A merged file with its line counts and duplicates."""
 
     content: bytes
     ours: int
@@ -59,9 +60,10 @@ class MergeResult:
 
 
 def merge_conflicted_file(path: Path) -> MergeResult | None:
-    """Join the two versions that a merge left in a file; None where there is nothing to join.
+    """Merge a file's conflicting versions; None if there are none.
 
-    Raises CassetteError where they cannot be joined, and leaves the file as it is.
+    Raises:
+        CassetteError: They cannot be merged; the file is unchanged.
     """
     try:
         content = read_bytes(path)
@@ -78,7 +80,7 @@ def merge_conflicted_file(path: Path) -> MergeResult | None:
 
 
 def merge_files(base: Path, ours: Path, theirs: Path, path: Path) -> MergeResult:
-    """Join three files into `ours`, as git's merge drivers do; `path` is what the file is called."""
+    """Merge three files into `ours`, as a git merge driver."""
     try:
         before = read_bytes(base)  # empty where both branches added the file
         merged = merge_versions(path, MergeVersions(read_bytes(ours), read_bytes(theirs), before or None))
@@ -89,7 +91,7 @@ def merge_files(base: Path, ours: Path, theirs: Path, path: Path) -> MergeResult
 
 
 def conflict_versions(path: Path, content: bytes) -> MergeVersions:
-    """Return the two versions between whose differences git put its marks: the same one twice without marks."""
+    """Return both versions of a file with conflict markers."""
     sides: dict[str, list[bytes]] = {"<": [], "|": [], ">": []}
     side, parted, without_base = "", False, False
     for number, line in enumerate(content.splitlines(keepends=True), 1):
@@ -101,31 +103,25 @@ def conflict_versions(path: Path, content: bytes) -> MergeVersions:
             continue
         sign = mark[1][:1].decode()
         if (side, sign) not in (("", "<"), ("<", "|"), ("<", "="), ("|", "="), (">", ">")):
-            raise files.DamagedFileError(
-                f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
-                f"git checkout --merge -- {path}, and join them again."
-            )
+            raise files.DamagedFileError(MESSAGES.merge_marks_disordered(path, number))
         without_base |= (side, sign) == ("<", "=")
         side, parted = {"<": "<", "|": "|", "=": ">", ">": ""}[sign], True
     if side:
-        raise files.DamagedFileError(
-            f"{path}: the last mark of the merge is missing. Restore both versions with "
-            f"git checkout --merge -- {path}, and join them again."
-        )
+        raise files.DamagedFileError(MESSAGES.merge_mark_missing(path))
     ours, base, theirs = (b"".join(sides[name]) for name in "<|>")
     return MergeVersions(ours, theirs, base if parted and not without_base else None)
 
 
 def merge_versions(path: Path, both: MergeVersions) -> MergeResult:
-    """Return the versions of a file joined; `path` tells what kind it is. Raises CassetteError where they cannot be."""
+    """Return the merged versions, or raise CassetteError."""
     return JOINED.get(path.name, _joined_rows)(path, both)
 
 
 @dataclass(frozen=True, slots=True)
 class MergeFormat:
-    """What the lines of a file are, each with its `key`; `wrong` says what one is that has none, and what to do.
+    """The line format of a file, with its merge rules.
 
-    Two lines of one key become one: `within` a version (ValueError: they are wrong), or `between` the two.
+    Lines with equal keys merge `within` a version or `between` both.
     """
 
     key: Callable[[Any], str]
@@ -135,7 +131,7 @@ class MergeFormat:
     first: int = 1  # number of the first such line
 
     def index_lines(self, path: Path, content: bytes) -> Lines:
-        """Return the lines of a version by their keys."""
+        """Return a version's lines by key."""
         lines: Lines = {}
         for number, line in _lines_in(content):
             if number < self.first:
@@ -148,10 +144,7 @@ class MergeFormat:
         return lines
 
     def join(self, path: Path, both: MergeVersions) -> tuple[Lines, int, int]:
-        """Return the lines of both by key, and how many each version has.
-
-        What one branch changed or removed is so, and what both changed is decided between the two.
-        """
+        """Return the merged lines by key, and each version's number."""
         ours, theirs, base = (self.index_lines(path, content or b"") for content in (both.ours, both.theirs, both.base))
         kept: Lines = {}
         for key in {**ours, **theirs}:
@@ -164,12 +157,11 @@ class MergeFormat:
 
 
 def _lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Return the lines that are not empty, with their numbers."""
     return ((number, line.rstrip(b"\r")) for number, line in enumerate(content.split(b"\n"), 1) if line.strip())
 
 
 def _joined_rows(path: Path, both: MergeVersions) -> MergeResult:
-    """Return the answers of both: the first one where both asked, unless it was an invalid one that was asked again."""
+    """Return both branches' answers; a valid answer replaces an invalid one."""
     header, both = _joined_headers(path, both)
     twice: set[str] = set()
 
@@ -193,14 +185,10 @@ def _joined_rows(path: Path, both: MergeVersions) -> MergeResult:
 
 
 def _joined_headers(path: Path, both: MergeVersions) -> tuple[bytes, MergeVersions]:
-    """Return the header of both, and the versions with rows that can stand below it."""
     sides = (both.ours, both.theirs, both.base or b"")
     ours, theirs, base = (next(_lines_in(content), (0, b""))[1] for content in sides)
     if changed := files.identity_differences(_judge(path, ours), _judge(path, theirs)):
-        raise files.CassetteError(
-            f"{path}: the two branches recorded different judges ({'; '.join(changed)}), and answers of one must not "
-            f"pass for the other's: {_keep_one(path)}"
-        )
+        raise files.CassetteError(MESSAGES.branches_of_two_judges(path, changed))
     days = {_day(header) for header in (ours, theirs, base) if header}
     plans = sorted({*_plans(ours), *_plans(theirs)})
     if plans != list(_plans(ours)):
@@ -217,7 +205,6 @@ def _joined_headers(path: Path, both: MergeVersions) -> tuple[bytes, MergeVersio
 
 
 def _read(line: bytes, read: Callable[[Any], T], otherwise: T) -> T:
-    """Return what is read in the JSON of a line; what it is otherwise where that cannot be, which is said elsewhere."""
     try:
         return read(json.loads(line))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -237,7 +224,6 @@ def _day(header: bytes) -> str:
 
 
 def _with_days(content: bytes) -> bytes:
-    """Return a cassette whose rows name their days themselves; what is not a row stays for others to complain of."""
     first, newline, rows = content.partition(b"\n")
     if not (recorded := _day(first)):
         return content
@@ -254,7 +240,9 @@ def _with_day(line: bytes, recorded: str) -> bytes:
 def _judge(path: Path, header: bytes) -> Mapping[str, Any]:
     judge = _read(header, lambda found: found["judge"], None)
     if not isinstance(judge, dict):
-        raise files.CassetteError(f"{path} is not a cassette of judgefixtures on both branches: {_keep_one(path)}")
+        raise files.CassetteError(
+            f"{path} is not a cassette of judgefixtures on both branches: {MESSAGES.keep_one(path)}"
+        )
     return judge
 
 
@@ -266,7 +254,7 @@ def _joined_pairs(path: Path, both: MergeVersions) -> MergeResult:
 
     def between(mine: bytes, _its: bytes) -> bytes:
         raise files.CassetteError(
-            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {_keep_one(path)}"
+            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {MESSAGES.keep_one(path)}"
         )
 
     wrong = "is not a pair of its own. Restore it first."
@@ -276,23 +264,18 @@ def _joined_pairs(path: Path, both: MergeVersions) -> MergeResult:
 
 
 def _joined_runs(_path: Path, both: MergeVersions) -> MergeResult:
-    """Return the canary's runs on both branches, in the order of their times: each was made and none is another's."""
     ours, theirs = (_runs(content) for content in (both.ours, both.theirs))
     runs = sorted(dict.fromkeys([*ours, *theirs]), key=lambda line: _read(line, lambda run: str(run["at"]), ""))
     return MergeResult(b"".join(line + b"\n" for line in runs), len(ours), len(theirs), len(runs), 0)
 
 
 def _runs(content: bytes) -> list[bytes]:
-    """Return the runs of a version, without a torn last line: a kill lost that run, and git may have ended its line."""
     runs = [line for _, line in _lines_in(content)]
     return runs[:-1] if runs and not _read(runs[-1], lambda _: True, False) else runs
 
 
 def _joined_batches(path: Path, versions_read: MergeVersions) -> MergeResult:
-    """Return the events of batches on both branches in their order, each once: no batch that either sent is forgotten.
-
-    A batch that one branch took out of the list, and the other noted nothing new of, is taken out.
-    """
+    """Return both branches' batch events, except for removed batches."""
     versions_read = versions_read.untorn  # what a torn last line was about to say did not happen yet
 
     def both(mine: bytes, its: bytes) -> bytes:
@@ -315,7 +298,6 @@ def _joined_batches(path: Path, versions_read: MergeVersions) -> MergeResult:
 
 
 def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, both: MergeVersions) -> MergeResult:
-    """Return the sample, or choice, of which the other one is the beginning, or the one that alone was changed."""
     ours, theirs = parsed(path, both.ours), parsed(path, both.theirs)
     base = None if both.base is None else parsed(path, both.base)
     if ours.extends(theirs) or theirs == base:
@@ -323,15 +305,8 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
     elif theirs.extends(ours) or ours == base:
         kept = both.theirs
     else:
-        raise files.CassetteError(f"{path}: the two branches froze different {what}: {_keep_one(path)}")
+        raise files.CassetteError(f"{path}: the two branches froze different {what}: {MESSAGES.keep_one(path)}")
     return MergeResult(kept, len(ours.pairs), len(theirs.pairs), len(parsed(path, kept).pairs), 0)
-
-
-def _keep_one(path: Path) -> str:
-    return (
-        f"keep one version, with git checkout --ours (or --theirs) -- {path}, and run the same tests with "
-        "--judge-record missing: it asks only what nobody recorded."
-    )
 
 
 # How files that are no cassettes are joined, by their names.

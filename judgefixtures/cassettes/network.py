@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NoReturn
 
+from .messages import MESSAGES
+
 # Unix sockets and socket pairs stay open: an event loop is made of them.
 REACHES_HOSTS = (socket.AF_INET, socket.AF_INET6)
 SENDS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
@@ -24,12 +26,12 @@ ASKED_OF_THE_MACHINE = frozenset({"uname", "lsb_release", "ldconfig"})
 
 
 class NetworkBlockedError(BaseException):
-    """Judge code tried to reach a host while replaying. A BaseException, so that no SDK catches and retries it."""
+    """The judge used the network in replay; a BaseException, so SDKs do not retry."""
 
 
 @dataclass(slots=True)
 class _Block:
-    """What the audit hook refuses just now: it can never be removed, and does nothing while this is None."""
+    """State of the audit hook, which cannot be removed; None allows everything."""
 
     blocked: Callable[[NetworkBlockedError], None]
     programs: bool
@@ -41,9 +43,9 @@ _INSTALLED = False
 
 @contextlib.contextmanager
 def block_network(blocked: Callable[[NetworkBlockedError], None], *, programs: bool = False) -> Iterator[None]:
-    """Make every attempt of this process to reach a host an error that names it; `blocked` is told of it, too.
+    """Raise NetworkBlockedError for network access, and tell `blocked`.
 
-    So is starting a program, which could reach one unseen; `programs` allows that.
+    Without `programs`, starting a program is an error too.
     """
     global _BLOCK, _INSTALLED
     if not _INSTALLED:
@@ -73,16 +75,12 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse(block: _Block, what: str, remedy: str = "") -> NoReturn:
-    error = NetworkBlockedError(
-        f"judge code tried to {what} while replaying recordings, where no network is allowed. "
-        f"Record the call with --judge-record missing, or remove it from the judge.{remedy}"
-    )
+    error = NetworkBlockedError(MESSAGES.network_call(what, remedy))
     block.blocked(error)
     raise error
 
 
 def _host_and_port(address: Any) -> str:
-    """Return host and port of an address, or of the arguments of a look-up."""
     host, port = (*address, "", "")[:2] if isinstance(address, tuple) else (address, "")
     name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
     return f"{name}:{port}" if port not in ("", None) else name
@@ -96,7 +94,6 @@ def _peer(opened: Any) -> Any:
 
 
 def _program(event: str, arguments: tuple[Any, ...]) -> str:
-    """Return the program that is to be started: what a shell is given is a command, not a program."""
     named = arguments[1] if event == "os.spawn" else arguments[0]
     if event == "subprocess.Popen" and named is None:
         named = arguments[1]

@@ -1,7 +1,6 @@
-"""Filter for recorded responses: keep only token alternatives at a possible verdict, remove signatures.
+"""Filter for recorded responses: drop token alternatives, signatures and timings.
 
-A server lists up to 20 alternatives for every token, 100 times the size of the text. The filter never changes what is
-read from an answer. An answer without alternatives and signatures stays byte for byte.
+What is read from an answer never changes.
 """
 
 import itertools
@@ -24,10 +23,9 @@ CHOSEN, TOP = "chosenCandidates", "topCandidates"  # in a Gemini candidate's `lo
 
 
 def keep_verdict_logprobs(body: bytes, may_stand: re.Pattern[bytes] = VERDICT_MAY_END) -> bytes:
-    """Return an answer's body with the alternatives of those tokens alone that may hold a verdict.
+    """Return a body with alternatives only at tokens that may hold a verdict.
 
-    `may_stand` says where one may: at the end of each match, or, where the pattern has a group, all along that
-    (`grade_token_pattern` of parsing/grade_probabilities.py).
+    `may_stand` matches there: at each match's end, or over its group.
 
     >>> token = b'{"token": "so", "logprob": -1, "top_logprobs": []}'
     >>> keep_verdict_logprobs(b'{"choices": [{"logprobs": {"content": [%b]}}]}' % token)
@@ -53,9 +51,7 @@ def keep_verdict_logprobs(body: bytes, may_stand: re.Pattern[bytes] = VERDICT_MA
 
 
 def drop_thinking_signatures(body: bytes) -> bytes:
-    """Return an answer of Claude's without what its provider alone can read: thoughts are signed, or encrypted.
-
-    What a tool is called with keeps all its members, though two may have one name.
+    """Return Claude's body without signatures and encrypted thoughts.
 
     >>> drop_thinking_signatures(b'{"content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]}')
     b'{"content":[{"type":"thinking","thinking":"Hm."}]}'
@@ -83,7 +79,7 @@ def drop_thinking_signatures(body: bytes) -> bytes:
 
 
 def drop_timings(body: bytes) -> bytes:
-    """Return an answer's body without how long each of its parts took: llama.cpp's `timings`, a third of a short one.
+    """Return a body without llama.cpp's `timings`.
 
     >>> drop_timings(b'{"choices": [], "timings": {"prompt_ms": 764.251}}')
     b'{"choices":[]}'
@@ -95,9 +91,9 @@ def drop_timings(body: bytes) -> bytes:
 
 
 def tool_arguments(body: bytes | str) -> dict[int, Any]:
-    """Return what tools are called with in an answer of Claude's, by the place of the block.
+    """Return the tool arguments in Claude's body by block number.
 
-    A member that stands there with several values has the list of them: a JSON reader would take the last.
+    Duplicate members become a list.
 
     >>> tool_arguments('{"content": [{"type": "tool_use", "input": {"selected_response": 1, "selected_response": 2}}]}')
     {0: {'selected_response': [1, 2]}}
@@ -120,7 +116,7 @@ def _all_values(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def drop_secret_logprobs(body: bytes) -> bytes:
-    """Return an answer's body without token probabilities where its tokens, put together, spell a secret."""
+    """Return a body without probabilities if its tokens spell a secret."""
     if (fields := _parse_logprobs(body)) is None:
         return body
     changed = False
@@ -133,18 +129,16 @@ def drop_secret_logprobs(body: bytes) -> bytes:
 
 
 def tokens_spell_secret(tokens: Sequence[bytes]) -> bool:
-    """Tell whether tokens, put together, hold a known secret: none of them alone need show it."""
+    """Return whether joined tokens contain a known secret."""
     text = b"".join(tokens).decode("utf-8", "replace")
     return redact(text) != text
 
 
 def _parse_logprobs(body: bytes) -> Any:
-    """Return the JSON of a body that speaks of token probabilities, or None."""
     return parse_json(body) if b"ogprobs" in body else None
 
 
 def _held(holder_fields: Any, holder: str, name: str) -> Iterator[dict[str, Any]]:
-    """Yield what each choice or candidate of an answer holds under a name, where that is an object."""
     each = holder_fields.get(holder) if isinstance(holder_fields, dict) else None
     for choice in each if isinstance(each, list) else ():
         if isinstance(choice, dict) and isinstance(choice.get(name), dict):
@@ -152,7 +146,6 @@ def _held(holder_fields: Any, holder: str, name: str) -> Iterator[dict[str, Any]
 
 
 def _spelled(entries: Any) -> list[bytes] | None:
-    """Return the bytes of each token of a list; None where there are none, or one that is not a token."""
     if not isinstance(entries, list) or not entries:
         return None
     spelled = [
@@ -163,7 +156,6 @@ def _spelled(entries: Any) -> list[bytes] | None:
 
 
 def _places(spelled: Sequence[bytes], may_stand: re.Pattern[bytes]) -> set[int]:
-    """Return the numbers of the tokens that hold a character which may be a verdict, in whichever format."""
     ends = list(itertools.accumulate(map(len, spelled)))
     places: set[int] = set()
     for match in may_stand.finditer(b"".join(spelled)):
@@ -173,7 +165,6 @@ def _places(spelled: Sequence[bytes], may_stand: re.Pattern[bytes]) -> set[int]:
 
 
 def _bare(entry: Any, with_others: bool = False) -> Any:
-    """Return what is read of a token: no bytes that its text tells, and its alternatives where they are wanted."""
     if not isinstance(entry, dict):
         return entry
     text, listed = entry.get("token"), entry.get("bytes")
@@ -187,7 +178,6 @@ def _bare(entry: Any, with_others: bool = False) -> Any:
 
 
 def _bare_list(top: Any) -> Any:
-    """Return a place of Gemini's list of alternatives with what is read of each."""
     if not isinstance(top, Mapping) or not isinstance(top.get("candidates"), list):
         return top
     return {"candidates": [_bare(each) for each in top["candidates"]]}

@@ -1,8 +1,4 @@
-"""Snapshot of the pairs of a recording, stored beside it so that CI needs no dataset hub.
-
-pairs.jsonl holds the pairs. sample.json names their source, commit and seed. closest.json lists the pairs chosen as the
-closest for a judge; recording again does not change that choice.
-"""
+"""Snapshot of a recording's pairs (pairs.jsonl, sample.json, closest.json)."""
 
 import contextlib
 import functools
@@ -38,9 +34,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SampleSnapshot:
-    """Where a sample came from, and its pairs in order, as (id, text digest).
+    """A sample's source and its pairs as (id, text digest).
 
-    `selection` is what the table said that decides about pairs, `available` how many there were to choose from.
+    `selection` is the deciding configuration, `available` the pool size.
     """
 
     selection: Mapping[str, Any]
@@ -52,15 +48,15 @@ class SampleSnapshot:
     licence: str | None = None
 
     def extends(self, other: Self) -> bool:
-        """Tell whether this is the other sample, or the same one with more pairs."""
+        """Return whether this sample begins with the other."""
         return replace(self, pairs=self.pairs[: len(other.pairs)]) == other
 
 
 @dataclass(frozen=True, slots=True)
 class ClosestPairsSnapshot:
-    """The closest pairs as (id, text digest), the closest one first, and how many there were to choose from.
+    """The closest pairs as (id, text digest), closest first.
 
-    `mark` is the pass mark that their scores are close to, where there is one.
+    `mark` is the pass mark, if any.
     """
 
     pool: int
@@ -69,23 +65,25 @@ class ClosestPairsSnapshot:
 
     @classmethod
     def of(cls, pool: int, pairs: Iterable[Pair], mark: float | None = None) -> Self:
-        """Return the choice of some pairs."""
+        """Return the snapshot of these pairs."""
         return cls(pool, tuple((pair.id, pair.digest) for pair in pairs), mark)
 
     def extends(self, other: Self) -> bool:
-        """Tell whether this is the other choice, or the same one with more pairs."""
+        """Return whether this choice begins with the other."""
         return self.mark == other.mark and self.pairs[: len(other.pairs)] == other.pairs
 
 
 def has_snapshot(folder: Path) -> bool:
-    """Tell whether pairs, or what is known of them, are frozen in a folder, readable or not."""
+    """Return whether a folder has a snapshot, readable or not."""
     return (folder / FILE).exists() or (folder / SAMPLE_FILE).exists()
 
 
 def read_snapshot_pairs(folder: Path) -> dict[str, Pair]:
-    """Return the pairs frozen in a judge's dataset folder by id, in order; empty where there are none.
+    """Return a folder's frozen pairs by id, in order.
 
-    Raises DamagedError for an unresolved merge, CassetteError for any other line that is not a pair of its own.
+    Raises:
+        DamagedFileError: An unresolved merge.
+        CassetteError: Any other invalid line.
     """
     path = folder / FILE
     try:
@@ -101,15 +99,11 @@ def read_snapshot_pairs(folder: Path) -> dict[str, Pair]:
 
 @functools.lru_cache(maxsize=4)
 def _read_once(path: Path, digest: str) -> Mapping[str, Pair]:  # noqa: ARG001 (a file of other content is another)
-    """Return the pairs of a file by id: a run asks for them several times, and of an imported log they are many."""
     return {pair.id: pair for pair in read_pairs(path, Source(path.parent.name, path, balance_positions=False))}
 
 
 def read_snapshot(folder: Path) -> SampleSnapshot | None:
-    """Return what is known of the frozen pairs of a folder; None where nothing is, as for the house sets.
-
-    Raises CassetteError where it does not fit the pairs that lie beside it.
-    """
+    """Return a folder's sample, or None; CassetteError if its pairs differ."""
     path, sample = folder / SAMPLE_FILE, read_sample(folder)
     if sample is None:
         return None
@@ -123,15 +117,15 @@ def read_snapshot(folder: Path) -> SampleSnapshot | None:
 
 
 def read_sample(folder: Path) -> SampleSnapshot | None:
-    """Return what a folder says of its frozen pairs, whatever pairs are there; None where it says nothing.
+    """Return a folder's sample regardless of its pairs, or None.
 
-    Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a sample.
+    Errors as in `read_snapshot_pairs`.
     """
     return _read_whole(folder / SAMPLE_FILE, parse_snapshot)
 
 
 def parse_snapshot(path: Path, content: bytes) -> SampleSnapshot:
-    """Return the sample that a file's content describes; `path` is for the message of the error."""
+    """Return the sample in a file's content."""
 
     def sample(written: dict[str, Any]) -> SampleSnapshot:
         return SampleSnapshot(**{**written, "pairs": _named_pairs(written["pairs"])})
@@ -140,15 +134,15 @@ def parse_snapshot(path: Path, content: bytes) -> SampleSnapshot:
 
 
 def read_closest_snapshot(folder: Path) -> ClosestPairsSnapshot | None:
-    """Return the choice that is frozen in a folder; None where there is none.
+    """Return a folder's closest pairs, or None.
 
-    Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a choice.
+    Errors as in `read_snapshot_pairs`.
     """
     return _read_whole(folder / CHOICE_FILE, parse_closest_snapshot)
 
 
 def parse_closest_snapshot(path: Path, content: bytes) -> ClosestPairsSnapshot:
-    """Return the choice that a file's content describes; `path` is for the message of the error."""
+    """Return the closest pairs in a file's content."""
 
     def choice(written: dict[str, Any]) -> ClosestPairsSnapshot:
         pool, pairs = written["pool"], _named_pairs(written["pairs"])
@@ -162,7 +156,6 @@ def parse_closest_snapshot(path: Path, content: bytes) -> ClosestPairsSnapshot:
 
 
 def _read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
-    """Return what a file holds, None where there is none; raises CassetteError where it cannot be read."""
     try:
         return parse(path, read_bytes(path))
     except (FileNotFoundError, NotADirectoryError):
@@ -172,10 +165,7 @@ def _read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
 
 
 def _parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, Any]], T], remedy: str) -> T:
-    """Return what `build` makes of the object in a file of a format's number, which is left out of it.
-
-    Raises DamagedError for an unresolved merge, CassetteError with the remedy for anything else that is amiss.
-    """
+    """Return a file's built content, or raise DamagedFileError or CassetteError."""
     refuse_merge_marks(path, content)
     where = str(path)
     try:
@@ -190,7 +180,6 @@ def _parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, 
 
 
 def _named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
-    """Return pairs as (id, text digest), each of them once; raises ValueError and the like for anything else."""
     if not isinstance(written, list):
         raise TypeError(f"pairs is a {type(written).__name__}, not a list")
     pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written)
@@ -200,11 +189,7 @@ def _named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
 
 
 def write_snapshot(folder: Path, sample: SampleSnapshot, pairs: Sequence[Pair]) -> None:
-    """Keep what is known of the pairs that a folder's recordings are made on: the first ones of a sample.
-
-    Nothing is kept where other pairs are asked, as by a `pairs` fixture of the user's; the same sample with
-    fewer pairs changes nothing.
-    """
+    """Write a sample's first pairs, unless other pairs are asked."""
     pair_digests = tuple((pair.id, pair.digest) for pair in whole_pairs(pairs))
     if pair_digests != sample.pairs[: len(pair_digests)]:
         return
@@ -215,7 +200,7 @@ def write_snapshot(folder: Path, sample: SampleSnapshot, pairs: Sequence[Pair]) 
 
 
 def write_closest_snapshot(folder: Path, choice: ClosestPairsSnapshot) -> None:
-    """Keep a choice in place of the one that was there."""
+    """Replace the closest pairs."""
     about = {"judgefixtures": CHOICE_FORMAT, "closest": len(choice.pairs), **asdict(choice)}
     if choice.mark is None:
         del about["mark"]
@@ -228,10 +213,7 @@ def _write_whole(path: Path, written: dict[str, Any]) -> None:
 
 
 def add_snapshot_pairs(folder: Path, pairs: Iterable[Pair]) -> None:
-    """Add pairs to the frozen ones of a folder, replacing those that changed; sorted by id.
-
-    Where the responses of a pair are asked about one by one, the pair is what is frozen: to any other judge, too.
-    """
+    """Add or replace frozen pairs, sorted by id."""
     before: dict[str, Pair] = or_replaced(lambda: read_snapshot_pairs(folder), {})
     merged = {id_key(pair.id): pair for pair in (*before.values(), *whole_pairs(pairs))}
     kept = sorted(merged.values(), key=lambda pair: pair.id)
@@ -240,16 +222,13 @@ def add_snapshot_pairs(folder: Path, pairs: Iterable[Pair]) -> None:
 
 
 def changed_fields(old: Pair, new: Pair) -> list[str]:
-    """Return the names of the fields in which a pair differs from its frozen self, the columns shown of it included.
-
-    Columns that are not shown of it now, but to somebody else who is asked about it, are none of its fields.
-    """
+    """Return the fields, with shown columns, that changed in a pair."""
     before, after = pair_to_row(keep_columns(old, new.columns)), pair_to_row(new)
     return [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
 
 
 def write_if_changed(path: Path, text: str) -> None:
-    """Write a file whole, and only where it changes."""
+    """Write a file only if its text changes."""
     content = text.encode()
     with contextlib.suppress(OSError):  # what cannot be read is written, or that says why not
         if read_bytes(path) == content:

@@ -1,4 +1,4 @@
-"""Folder of cassettes: the file of a condition, who may write it, and whether it is complete."""
+"""Folder of cassettes: files of conditions, their writers and completeness."""
 
 import contextlib
 import datetime
@@ -20,6 +20,7 @@ from .cache_detection import ResponseOrigins
 from .cassette import Cassette, ReaskPolicy, RecordedJudge, RecordMode, header_identity, header_in, identity_for_message
 from .files import CassetteError, CassetteFile, DecidedLook, atomic_write, identity_differences, looks_in, or_replaced
 from .locks import file_lock, temporary_file
+from .messages import MESSAGES
 
 DONE = ".done.draft"  # ends the note of a condition's answers that an `all` made which has not ended yet
 KEPT_FOR = 7 * 86400  # seconds after which an `all` no longer goes on with what an interrupted one finished
@@ -29,7 +30,7 @@ SIDE_FILE = re.compile(r"\.part(-of-another-judge(-\d+)?)?\.jsonl\Z")  # answers
 
 @dataclass(frozen=True, slots=True)
 class CassetteStore:
-    """The folder of cassettes and the mode that they are used in; `run` names a pytest run over its workers."""
+    """The folder of cassettes and its mode; `run` names the pytest run."""
 
     root: Path
     mode: RecordMode = "none"
@@ -45,25 +46,22 @@ class CassetteStore:
     goes_on: bool = False  # with `all`: where an interrupted one stopped. Whoever sets this calls `finish` at the end
 
     def folder(self, judge: str, dataset: str) -> Path:
-        """Return where a judge's recordings of a dataset live."""
+        """Return the folder of a judge's recordings."""
         for name in (judge, dataset):
             if len(name.encode()) > LONGEST_NAME:
-                raise CassetteError(
-                    f"the name {name[:40]}... has {len(name)} characters and cannot be a folder of recordings: "
-                    f"shorten it to at most {LONGEST_NAME}."
-                )
+                raise CassetteError(MESSAGES.name_too_long(name[:40], name, LONGEST_NAME))
         return self.root / judge / dataset
 
     def frozen(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the pairs that the recordings were made on."""
+        """Return the pairs of the recordings."""
         return tuple(snapshot.read_snapshot_pairs(self.folder(judge, dataset)).values())
 
     def frozen_sample(self, judge: str, dataset: str) -> snapshot.SampleSnapshot | None:
-        """Return what is known of the pairs that the recordings were made on."""
+        """Return the sample of the recordings, or None."""
         return snapshot.read_snapshot(self.folder(judge, dataset))
 
     def freeze_choice(self, judge: str, dataset: str, choice: snapshot.ClosestPairsSnapshot) -> None:
-        """Keep which pairs were chosen as the closest for a judge."""
+        """Write a judge's closest pairs."""
         with self._lock(judge, dataset, "pairs"):  # two workers choose the same, and write through one draft
             snapshot.write_closest_snapshot(self.folder(judge, dataset), choice)
 
@@ -78,12 +76,18 @@ class CassetteStore:
         among: str | None = None,
         plan: int = 0,
     ) -> Iterator[dict[str, Cassette]]:
-        """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
+        """Open conditions' cassettes, exclusively when recording.
 
-        When the block ends without an error the conditions are complete; with one, what was recorded stays.
-        `commands` returns what records whatever the item that asks is about in a mode, for messages. `among` names the
-        judge among whose recordings they are kept, where that is another one. `plan` is with how many pairs what asks
-        was planned, 0 where that is not to be kept.
+        After the block they are complete; after an error, the answers stay.
+
+        Args:
+            judge: The judge.
+            dataset: The dataset's name.
+            conditions: The conditions' names.
+            pairs: The pairs to ask.
+            commands: Returns the recording command of a mode.
+            among: The judge whose folder is used, if another.
+            plan: The planned number of pairs, or 0.
         """
         among = among or judge.name
         whole = f"{self.command_start} --judge {among} --judge-dataset {dataset} --judge-record"
@@ -116,11 +120,7 @@ class CassetteStore:
             self._freeze(among, dataset, pairs)
 
     def _freeze(self, judge: str, dataset: str, pairs: Sequence[Pair], *, first: bool = False) -> None:
-        """Keep the pairs, and what is known of them, beside the recordings that they are asked for.
-
-        The `first` ones of a folder are kept before anything is answered: nothing else says of which commit a hub's
-        pairs are. Later ones only replace them once the recording that needs them is complete.
-        """
+        """Write the pairs; before the first answer only if `first`."""
         folder = self.folder(judge, dataset)
         with self._lock(judge, dataset, "pairs"):
             if first and snapshot.has_snapshot(folder):
@@ -131,7 +131,6 @@ class CassetteStore:
                 snapshot.write_snapshot(folder, sample, pairs)
 
     def _frozen_before(self, judge: str, dataset: str) -> dict[str, Pair]:
-        """Return the frozen pairs by id; unreadable ones are nothing where all is recorded anew."""
         folder = self.folder(judge, dataset)
 
         def read() -> dict[str, Pair]:
@@ -187,11 +186,7 @@ class CassetteStore:
         return cassette
 
     def _stale(self, cassette: Cassette) -> tuple[str, ...]:
-        """Return what changed since a recording was made, where it is another judge's and others beside are this one's.
-
-        With a table that was changed by mistake no recording is, but those that this run began with it: those do not
-        count.
-        """
+        """Return what changed if only this recording is another judge's."""
         recorded, now = identity_for_message(cassette.recorded_identity), identity_for_message(cassette.identity())
         changed = identity_differences(recorded, now) if recorded else []
         path = cassette.final_path
@@ -202,23 +197,18 @@ class CassetteStore:
         return tuple(changed) if known else ()
 
     def _began(self, path: Path) -> bool:
-        """Tell whether this run, in whichever worker, was the first to ask about a condition."""
         with contextlib.suppress(FileNotFoundError):
             return temporary_file(str(path.resolve()), "begun").read_text(encoding="ascii") == self.run
         return False
 
     def _resumed(self, part: CassetteFile) -> str:
-        """Return how many answers a side file holds that another run left, and since when; empty for none."""
         if not len(part) or part.header is None or part.header.get("run") == self.run:
             return ""
         until = datetime.datetime.fromtimestamp(part.path.stat().st_mtime).astimezone()
         return f"{len(part)}, the last of {until:%Y-%m-%d %H:%M}"
 
     def _take_done(self, judge: RecordedJudge, cassette: Cassette) -> None:
-        """Let those answers of a condition count that this run made, whichever worker and item it was.
-
-        So do those of an `all` that did not end, where this one goes on with it and the judge is the same.
-        """
+        """Accept answers of this run or of a resumed `all`."""
         run, marks = _read_note(self._note_of(cassette.final_path))
         header = None if cassette.older is None else cassette.older.header
         rows: dict[str, bool] = {}  # whether an earlier run made it
@@ -234,7 +224,6 @@ class CassetteStore:
         cassette.earlier_run = frozenset([*(each for each in rows if rows[each]), *(row.digest for row in left)])
 
     def _note_done(self, cassette: Cassette) -> None:
-        """Note which answers this run made, in place of what an earlier run noted."""
         if self.mode == "all":
             marks = {row.mark: row.digest in cassette.earlier_run for row in cassette.read_rows()}
             atomic_write(self._note_of(cassette.final_path), json.dumps([self.run, marks]).encode())
@@ -243,12 +232,11 @@ class CassetteStore:
         return path.with_name(f".{path.stem}{DONE}") if self.goes_on else temporary_file(str(path.resolve()), "done")
 
     def _is_redone(self, path: Path) -> bool:
-        """Tell whether this run, or the interrupted one that it goes on with, recorded a condition anew."""
         run, marks = _read_note(self._note_of(path))
         return bool(marks) and (self.goes_on or run == self.run)
 
     def finish(self, runs: Iterable[str] = ()) -> None:
-        """Let the next `all` start afresh, if this one came to its end in all of the processes that share it."""
+        """Let the next `all` start afresh if this one is finished."""
         if self.mode != "all":
             return
         mine = {self.run, *runs}
@@ -263,7 +251,7 @@ class CassetteStore:
                 note.unlink(missing_ok=True)
 
     def decided_looks(self, judge: RecordedJudge, where: PlaceOfLooks) -> tuple[list[DecidedLook], int]:
-        """Return the looks that runs decided of a judge, and the number of this recording of the pairs."""
+        """Return a judge's decided looks, and the recording's number."""
         header = header_in(path := self.folder(judge.name, where[0]) / f"{where[1]}.jsonl")
         with contextlib.suppress(ValueError, TypeError, KeyError):  # who opens the file says what is wrong with it
             if not isinstance(recorded := header["judge"], dict):
@@ -276,7 +264,7 @@ class CassetteStore:
         return [], 1
 
     def keep_look(self, judge: str, where: PlaceOfLooks, look: DecidedLook) -> None:
-        """Write the look that a recording run decided into the header of a condition."""
+        """Write a decided look into a condition's header."""
         dataset, condition, contrast = where
         with self._lock(judge, dataset, condition):
             file = CassetteFile(self.folder(judge, dataset) / f"{condition}.jsonl")
@@ -286,7 +274,7 @@ class CassetteStore:
                 file.replace(file.read_rows(), {**file.header, "looks": looks})
 
     def canary(self, judge: str) -> contextlib.AbstractContextManager[None]:
-        """Hold the log of a judge's canary alone, over processes."""
+        """Lock a judge's canary log."""
         return file_lock(self.root / judge / "canary")
 
     def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
@@ -294,7 +282,6 @@ class CassetteStore:
 
 
 def _read_note(path: Path) -> tuple[str, dict[str, bool]]:
-    """Return which run noted which answers of a condition, by their marks; nothing of an old or unreadable note."""
     with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         if time.time() - path.stat().st_mtime < KEPT_FOR:
             run, marks = json.loads(path.read_bytes())

@@ -1,7 +1,6 @@
-"""Adapter to vcrpy: replay or record every HTTP call of a judge in its condition.
+"""Adapter to vcrpy: replay or record a judge's HTTP calls in their condition.
 
-One vcrpy context is entered per run of judge calls. A context variable names the call in progress, so that calls of
-several conditions can run at once. Other HTTP traffic passes through unchanged.
+A context variable names the current call; other traffic passes unchanged.
 """
 
 import contextlib
@@ -44,7 +43,7 @@ SDK_LIBRARIES = ("httpx", "httpx2")  # what the official SDKs send through: thei
 
 
 def is_loopback_host(host: str) -> bool:
-    """Tell whether a host name can only mean the machine that asks.
+    """Return whether a host name is this machine.
 
     >>> [is_loopback_host(host) for host in ("localhost", "::1", "0.0.0.0", "10.0.0.1", "localhost.example")]
     [True, True, True, False, False]
@@ -58,9 +57,9 @@ def is_loopback_host(host: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def endpoint_digest(method: str, uri: str, host: str | None = None) -> str:
-    """Return a digest of method, host (no port), path (no version segment) and query (no keys) of a request.
+    """Return a digest of method, host, path and query.
 
-    This machine has one name, whichever it was asked by; `host` is taken in its place.
+    Port, API version and keys are left out; `host` replaces the host.
     """
     parts = urlsplit(uri)
     host = host or _host(uri)
@@ -75,14 +74,12 @@ def _host(uri: str) -> str:
 
 
 def _earlier_hosts(uri: str) -> tuple[str, ...]:
-    """Return the names by which recordings from before the one name for this machine may call a request's host."""
     if _host(uri) != THIS_MACHINE:
         return ()
     return tuple(dict.fromkeys((str(urlsplit(uri).hostname), "localhost", "::1")))
 
 
 def _query(parameters: Iterable[tuple[str, str]]) -> str:
-    """Return a query without its keys, question mark included; empty where nothing is left."""
     kept = [(name, value) for name, value in parameters if not secrets.KEY_LIKE.search(name)]
     return f"?{urlencode(kept)}" if kept else ""
 
@@ -97,10 +94,9 @@ def request_digest(
     unsaid: Mapping[str, Any] = MappingProxyType({}),
     place: str = "",
 ) -> str:
-    """Return what a request is found by: 32 hex digits over endpoint, canonical body and repeat.
+    """Return a request's key: 32 hex digits over endpoint, body and repeat.
 
-    `unsaid` are fields that count as part of a JSON object; `place` names the example and the condition that it is
-    sent for, where an answer is to answer no other.
+    `unsaid` fields count as part of the body. `place` restricts it to an example and condition.
 
     >>> a = request_digest("post", "http://h:1/v1/x", b'{"a":1, "b":2}')
     >>> a == request_digest("POST", "http://h:2/v1beta/x", b'{"b":2,"a":1}')
@@ -119,10 +115,12 @@ def request_digest(
 
 @contextlib.contextmanager
 def record_http(*, only_sdks: bool, offline: bool, programs: bool = False) -> Iterator[None]:
-    """Route HTTP through the calls' cassettes; with `offline`, a socket is an error that names the host.
+    """Route HTTP through the cassettes; with `offline`, block the network.
 
-    `only_sdks` patches what the official SDKs use and nothing else; a judge of the user's may use any
-    client that vcrpy knows. Offline it may start no program, either, unless it may with `programs`.
+    Args:
+        only_sdks: Patch only the official SDKs' clients.
+        offline: Raise an error for network access.
+        programs: Allow programs offline.
     """
     with (
         block_network(_blocked, programs=programs or only_sdks) if offline else contextlib.nullcontext(),
@@ -146,19 +144,17 @@ def _skipped(only_sdks: bool) -> tuple[str, ...]:
 
 @functools.cache
 def _routing() -> Any:
-    """Return the subclass of vcrpy's Cassette; made when used, because importing vcrpy takes 0.3 s."""
+    """Return vcrpy's Cassette subclass, made late as vcrpy imports slowly."""
     from vcr.cassette import Cassette
 
     class RoutingCassette(Cassette):  # type: ignore[misc]
-        """Plays and records through the call in progress; holds no recordings itself."""
-
         write_protected = False  # without a call, traffic passes through
 
         def _load(self) -> None:
             self.rewound = True
 
         def _save(self, force: bool = False) -> None:
-            """Nothing: every answer was written when it arrived."""
+            """Do nothing: answers are already written."""
 
         def __len__(self) -> int:
             return 0
@@ -184,13 +180,13 @@ def _routing() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class HttpExchange:
-    """A request of a call in progress, as vcrpy shows it. It asks two or three times: what is found stays with it."""
+    """A request of a call in progress, as vcrpy shows it."""
 
     call: JudgeCall
     request: Any
 
     def can_play(self) -> bool:
-        """Tell whether a recording or a batch answers; raises what ends the call where nothing may."""
+        """Return whether a recording or batch answers; raise if nothing may."""
         call, request = self.call, self.request
         if (
             call.record_at_once or not call.is_replayed
@@ -208,7 +204,7 @@ class HttpExchange:
         return call.post is not None and self._take_delivered(call.post)
 
     def play(self) -> dict[str, Any]:
-        """Return the answer of a recording; or a batch's, written down as one that came over the network."""
+        """Return the recorded or batch answer."""
         call, row = self.call, self._find_row()
         if row is None:
             assert call.delivered is not None
@@ -221,7 +217,7 @@ class HttpExchange:
         return _response(row.status, headers, row.body)
 
     def receive(self, response: Any) -> None:
-        """Take an answer of the network: kept as it arrives where the judge is eager, else when it is final."""
+        """Take a network answer, kept now or when final."""
         call, status = self.call, response["status"]["code"]
         secrets.register_request_secrets({"cookie": _header(response, "set-cookie").partition(";")[0]}, "")
         if call.record_at_once and status >= 400:  # the judge's own code retries or raises: not an answer
@@ -254,7 +250,6 @@ class HttpExchange:
             call.keep_answer()
 
     def _take_delivered(self, post: BatchRoute) -> bool:
-        """Tell whether a batch answered; raise PostponedError where none did, with what is to be asked."""
         call, digest = self.call, self._digest()
         call.delivered = post.take(digest)
         waits = call.delivered is None and post.waits(digest)
@@ -279,9 +274,9 @@ class HttpExchange:
     def _digest(
         self, occurrence: int | None = None, host: str | None = None, place: str | None = None, *, crlf: bool = False
     ) -> str:
-        """Return the request's digest: of this time that it is asked, and for its call, unless another is meant.
+        """Return the request's digest.
 
-        With `crlf` it is the one of a recording that was made where a checkout had changed the pair's line ends.
+        `crlf` is for recordings made with a checkout's changed line ends.
         """
         place = self.call.place if place is None else place
         if occurrence is None:
@@ -300,7 +295,6 @@ class HttpExchange:
 
     @property
     def _body(self) -> bytes:
-        """The body as bytes: aiohttp hands vcrpy the object that it will write as JSON."""
         body = self.request.body_bytes
         if isinstance(body, bytes | bytearray) or body is None:
             return bytes(body or b"")
@@ -308,7 +302,7 @@ class HttpExchange:
 
 
 def with_crlf(body: bytes, texts: Iterable[str]) -> bytes:
-    r"""Return a JSON body with `\r\n` for each line end of some texts, wherever these stand in it.
+    r"""Return a JSON body with `\r\n` for the texts' line ends.
 
     >>> with_crlf(b'{"prompt": "Judge:\\nSo,\\nno."}', ["So,\nno."])
     b'{"prompt": "Judge:\\nSo,\\r\\nno."}'
@@ -336,13 +330,11 @@ def _header(response: Any, wanted: str) -> str:
 
 
 def _content_type(value: str) -> str:
-    """Return a content type with the parameters by which a body is read, and no others."""
     kind, *more = (part.strip() for part in value.split(";"))
     return "; ".join([kind, *(each for each in more if each.lower().startswith(("charset=", "boundary=")))])
 
 
 def _decoded(response: Any) -> bytes:
-    """Return a body as the judge reads it: by the client that the SDKs use, in whichever way it was compressed."""
     import httpx2
 
     body = response["body"].get("string") or b""
@@ -357,14 +349,13 @@ def _decoded(response: Any) -> bytes:
 
 
 def _location(response: Any) -> str:
-    """Return where a redirect leads, without its query; empty for any other response."""
     if not 300 <= response["status"]["code"] < 400:
         return ""
     return secrets.redact(secrets.USER_INFO.sub("", re.split(r"[?#]", _header(response, "location"), maxsplit=1)[0]))
 
 
 def scrub_body(body: bytes) -> bytes:
-    """Return a response's body without account and request ids, and without any known secret."""
+    """Return a response body without account ids, request ids and secrets."""
     body = drop_secret_logprobs(body)
     try:
         value = json.loads(body)
@@ -379,7 +370,6 @@ def scrub_body(body: bytes) -> bytes:
 
 
 def _without_private(content: Any, holder: str = "") -> Any:
-    """Return JSON with private fields emptied; the metadata of an error keeps what it says of the cause."""
     if isinstance(content, list):
         return [_without_private(item) for item in content]
     if not isinstance(content, dict):
@@ -394,12 +384,10 @@ def _without_private(content: Any, holder: str = "") -> Any:
 
 
 def _cause(value: Any) -> Any:
-    """Return what the provider behind a gateway said, which may be JSON in a text, without what is private."""
     if not isinstance(value, str):
         return _without_private(value)
     return scrub_body(value.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
 def _emptied(value: Any) -> Any:
-    """Return nothing, in the type of a private value: clients may insist on an id being there."""
     return secrets.SCRUBBED if isinstance(value, str) else type(value)()

@@ -1,7 +1,4 @@
-"""Checks: one kind per file, behind one Protocol; `judgefixtures.models.check_registry` lists them.
-
-`base` has the Protocol with its inputs and results, `sections` the parts of a report, `formatting` numbers and tables.
-"""
+"""Checks: one file per kind, listed in `judgefixtures.models.check_registry`."""
 
 import warnings
 from collections.abc import Iterable
@@ -46,19 +43,19 @@ ALONE_CHECKS: dict[str, Check] = {mark: getattr(CHECK_MODULES[mark], name)() for
 
 
 def check_of(contrast: Contrast) -> Check:
-    """Return the check of a contrast of one judge: by its edit, its family, or as any other."""
+    """Return a contrast's check."""
     if contrast.x.edit is not None:
         return EditCheck(contrast)
     return FourCellCheck(contrast) if contrast.family == "four-cell" else ContrastCheck(contrast)
 
 
 def checks_of(contrasts: Iterable[Contrast]) -> tuple[Check, ...]:
-    """Return every check of one judge that there is: those that are about no contrast, and those of contrasts."""
+    """Return one judge's checks."""
     return (*ALONE_CHECKS.values(), *map(check_of, contrasts))
 
 
 def swap_checks(contrasts: Iterable[Contrast], cells: int) -> tuple[SwapCheck, ...]:
-    """Return the checks of a swap: accuracy, and the contrasts; `cells` is how many it compares on datasets."""
+    """Return a swap's checks for `cells` cells."""
     return (SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts))
 
 

@@ -1,4 +1,4 @@
-"""Accuracy check: is the judge right where gold is known, per category and in both orders?"""
+"""Accuracy check: is the judge right where gold is known?"""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
 from judgefixtures.metrics.side_by_side import compare_side_by_side
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import AccuracyRow, CorrectPairs, MacroRow, SideBySideRow
+from judgefixtures.models.check_rows import AccuracyRow, MacroRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
-from judgefixtures.statistics.clusters import ClusterTotals, can_decide, describe_clusters
+from judgefixtures.models.side_by_side_rows import CorrectPairs, SideBySideRow
+from judgefixtures.statistics.clusters import can_decide, describe_clusters
 from judgefixtures.statistics.elementary import check_alpha
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share, format_signed
 from judgefixtures.statistics.gates import inconclusive_advice, settled
@@ -40,7 +41,7 @@ DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference b
 
 @dataclass(frozen=True, slots=True)
 class AccuracyCheck(SingleJudgeCheck):
-    """Accuracy exceeds min_accuracy, where one is configured; both orders are asked."""
+    """Check that accuracy exceeds min_accuracy in both orders."""
 
     kind: ClassVar[str] = "accuracy"
     name: ClassVar[str] = "accuracy"
@@ -48,24 +49,21 @@ class AccuracyCheck(SingleJudgeCheck):
     arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Whether a grade is right is a matter of agreement with people."""
+        """Return whether accuracy applies."""
         return not judge.kind.grades
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without gold nobody can be right, and a grade is no choice of the better of two."""
+        """Return why accuracy does not apply, or ""."""
         if case.judge.kind.grades:
             return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
         if not case.judge.kind.chooses(case.pairs):
-            return (
-                f"{case.judge.name} scores one response at a time, and those of {case.dataset} are no pairs: set "
-                f"pass_mark in {case.judge.table.heading}, and -k agreement asks whether it is right"
-            )
+            return MESSAGES.score_without_mark(case)
         return "" if count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs with gold without which not even a judge that is always right can PASS."""
+        """Return the pairs with gold that a perfect judge needs."""
         gate = config.gate(self.family)
         if gate.min_accuracy is None:
             return None
@@ -85,7 +83,7 @@ class AccuracyCheck(SingleJudgeCheck):
         return self.decided(
             case,
             decision,
-            *(accuracy_row(judge, dataset, each) for each in measured),
+            *(each.changed(judge=judge, dataset=dataset) for each in measured),
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             evidence={CorrectPairs.place: (correct_pairs(judge, dataset, own),)},
             estimate=measured[0].accuracy,
@@ -93,7 +91,7 @@ class AccuracyCheck(SingleJudgeCheck):
         )
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
-        """Return how often the longer one of two responses, one in a format and that of a model are chosen."""
+        """Return choice rates by length, format and model."""
         return () if case.judge.kind.grades else group_rows(case, arms, case.config.gate(self.family).confidence)
 
 
@@ -101,41 +99,25 @@ NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
 
 
 def count_with_gold(pairs: Sequence[Pair]) -> int:
-    """Return how many pairs have gold."""
+    """Return the number of pairs with gold."""
     return sum(pair.gold is not None for pair in pairs)
 
 
 def correct_pairs(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> CorrectPairs:
-    """Return about which pairs a judge is right: judges stand side by side only when all are through."""
+    """Return the pairs that a judge gets right."""
     right = {j.pair.id: (j.pair.category, correctness(j)) for j in own if j.pair.gold is not None}
     return CorrectPairs(judge=judge, dataset=dataset, right=right, baseline=baseline)
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracyMeasurement:
-    """How often a judge is right where gold is known; an invalid answer is wrong and counts, a tie is half right.
-
-    `both_orders` counts pairs that are right in both orders; None where only one was asked. `by_cluster` is
-    what is right, and what is invalid, by cluster where pairs are related.
-    """
-
-    category: str
-    n: int
-    correct: float
-    invalid: int
-    accuracy: Estimate
-    both_orders: Estimate | None
-    by_cluster: tuple[ClusterTotals | None, ClusterTotals | None] = (None, None)
-    ties: int = 0
-
-
 def accuracy(
     own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
-) -> tuple[AccuracyMeasurement, ...]:
-    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval, or over clusters.
+) -> tuple[AccuracyRow, ...]:
+    """Return accuracy for "all", then for each category.
 
-    `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
-    where no pair has gold.
+    Args:
+        own: Judgments in the pairs' own order.
+        other: Judgments in the reverse order.
+        confidence: Level of the interval: Wilson's, or over clusters.
     """
     right = [(judgment, correctness(judgment)) for judgment in own if judgment.pair.gold is not None]
     of = cluster_scores(own, parts=True)
@@ -146,29 +128,30 @@ def accuracy(
     for category in ("all", *categories) if right else ():
         members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
         n, (correct, _) = len(members), moves_each_way(r for _, r in members)
-        both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
+        both = [(j, is_right(j) and also.get(j.pair.id, False)) for j, _ in members]
+        both_right = proportion(sum(r for _, r in both), n, confidence, totals=of(both)) if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
         rows.append(
-            AccuracyMeasurement(
-                category,
-                n,
-                correct,
-                sum(is_invalid for _, is_invalid in invalid),
-                proportion(correct, n, confidence, totals=of(members)),
-                None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
-                (of(members), of(invalid)),
-                sum(j.verdict.tie for j, _ in members),
+            AccuracyRow(
+                category=category,
+                n=n,
+                clusters=cluster_count(of(members)),
+                correct=correct,
+                ties=sum(j.verdict.tie for j, _ in members),
+                invalid=sum(is_invalid for _, is_invalid in invalid),
+                accuracy=proportion(correct, n, confidence, totals=of(members)),
+                accuracy_both_orders=both_right,
+                by_cluster=(of(members), of(invalid)),
             )
         )
     return tuple(rows)
 
 
-def decide_accuracy(measured: AccuracyMeasurement, gate: GateTable) -> GateDecision:
-    """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
+def decide_accuracy(measured: AccuracyRow, gate: GateTable) -> GateDecision:
+    """Return the decision on a dataset's accuracy.
 
-    PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
-    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that demonstrably too many invalid answers are an
-    ERROR. An invalid answer is wrong, so that a PASS holds at worst.
+    PASS if the one-sided exact lower bound exceeds min_accuracy, FAIL if the upper bound is below, NOT_APPLICABLE
+    without min_accuracy. Too many invalid answers are an ERROR.
     """
     right, invalid = measured.by_cluster
     text = (
@@ -191,21 +174,13 @@ def decide_accuracy(measured: AccuracyMeasurement, gate: GateTable) -> GateDecis
 
 @lru_cache(maxsize=256)
 def min_pairs_for_accuracy(least: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs with gold at which a judge that is always right exceeds min_accuracy.
+    """Return the fewest pairs at which a perfect judge passes.
 
     >>> min_pairs_for_accuracy(0.7)
     9
     """
     check_alpha(alpha, least=least)
     return smallest_passing_n(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
-
-
-def accuracy_row(judge: str, dataset: str, measured: AccuracyMeasurement) -> AccuracyRow:
-    """Return the row of a judge's accuracy in a category, or in "all"."""
-    clusters, both = cluster_count(measured.by_cluster[0]), measured.both_orders
-    return AccuracyRow.from_sources(
-        measured, judge=judge, dataset=dataset, clusters=clusters, accuracy_both_orders=both
-    )
 
 
 # --- the report's sections ----------------------------------------------------------------------------------
@@ -233,7 +208,6 @@ def _macro_lines(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
-    """Return the mean accuracy over the categories of each judge and dataset that has several."""
     parts: dict[tuple[str, str], list[Estimate]] = {}
     for row in _sort_by_category(findings):
         if row.category != "all":
@@ -250,10 +224,6 @@ def _side_by_side_rows(findings: Sequence[Finding]) -> list[SideBySideRow]:
 
 
 def _side_by_side_lines(report: Row, _view: DisplayOptions) -> list[str]:
-    """Return a table per dataset, a column per judge, and the paired tests over all of its pairs.
-
-    Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
-    """
     rows = SIDE_BY_SIDE.read_records(report)
     lines: list[str] = []
     for dataset in dict.fromkeys(row.dataset for row in rows):

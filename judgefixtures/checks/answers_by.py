@@ -1,7 +1,4 @@
-"""Answers grouped by length, format and model, compared with people's labels.
-
-The groups are shown with agreement and accuracy checks. They need no extra requests and decide nothing.
-"""
+"""Answers grouped by length, format and model, compared with people's labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,12 +51,12 @@ class AnswersByRow(JudgeRow):
 
     @property
     def kind(self) -> str:
-        """By what it is told apart: all of a format is one kind."""
+        """The kind of grouping."""
         return next(kind for kind, of in KINDS.items() if self.by in of)
 
 
 def group_rows(case: CheckInput, arms: Arms, confidence: float) -> tuple[AnswersByRow, ...]:
-    """Return the rows of a judge's answers without cues: to examples in one arm, to pairs in one order or in both."""
+    """Return the rows of a judge's answers without cues."""
     answers, kind = [arm for arm in arms if arm], case.judge.kind
     scale = None if kind.grades else kind.scale
     if not answers:
@@ -77,7 +74,6 @@ def group_rows(case: CheckInput, arms: Arms, confidence: float) -> tuple[Answers
 
 
 def _rows(findings: Sequence[Finding]) -> list[AnswersByRow] | None:
-    """Return all rows, the groups of each judge and dataset as they were made; None where there are none."""
     return sorted(rows_of(findings, AnswersByRow), key=lambda row: (row.judge, row.dataset)) or None
 
 
@@ -86,7 +82,6 @@ def _large(report: Row) -> list[AnswersByRow]:
 
 
 def _tell(report: Row, _view: DisplayOptions) -> list[str]:
-    """Return for each judge and dataset the group that stands out most by length, by format and by model."""
     apart: dict[tuple[str, str, str], list[AnswersByRow]] = {}  # what is told apart by one thing
     for row in _large(report):
         apart.setdefault((row.judge, row.dataset, row.by), []).append(row)
@@ -103,11 +98,6 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _standing_out(rows: Sequence[AnswersByRow]) -> tuple[float, AnswersByRow]:
-    """Return how far groups that are told apart by one thing are from what was to be expected, and which one says so.
-
-    In widths of their intervals. Of pairs gold was to be expected, or the toss of a coin; of responses that all groups
-    are alike: in how much more the judge passes than people, or where these say nothing of some, in what it says.
-    """
     known = all(row.difference for row in rows)
     own = {row.group: estimate for row in rows if (estimate := row.difference if known else row.judged)}
     expected = sum(each.value * each.n for each in own.values()) / sum(each.n for each in own.values())

@@ -28,17 +28,20 @@ from judgefixtures.statistics.power import PlannedContrast
 from judgefixtures.util.shell import quoted
 
 from .gate_looks import GateLook, gate_at_level
+from .messages import MESSAGES
 
 Arms = Sequence[Sequence[Judgment]]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckInput:
-    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
+    """A check's input: a judge, perhaps a baseline, and pairs.
 
-    `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
-    pairs where the configuration did not: a user's fixture, or a test. `screening` are the arms whose answers chose
-    them, where they are the closest of a pool. `look` is the one whose pairs they are, where the gate plans looks.
+    Attributes:
+        repeats: Repeats without cues, set by the run.
+        chosen_by: The fixture or test that chose the pairs.
+        screening: Arms that chose the closest pairs.
+        look: The look of these pairs.
     """
 
     judge: Judge
@@ -53,18 +56,19 @@ class CheckInput:
 
     @property
     def judges(self) -> tuple[Judge, ...]:
-        """Who is asked: the judge, then its baseline."""
+        """The judge, then its baseline."""
         return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id.
+    """One judge's judgments by arm, and plans by pair id.
 
-    `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
-    condition's name and repeat, then by pair id; `likely` is how likely it was to choose the pair's own response 1.
-    `cue_free` are its judgments without cues, in the pairs' own order, as far as they are looked at and recorded.
-    `detections` are what a model says of the reasons of its first two arms, where one is asked.
+    Attributes:
+        indifferent: Choices by neutral arm, then pair id.
+        likely: Probability of the pair's response 1, likewise.
+        cue_free: Recorded judgments without cues.
+        detections: A detector model's readings of the first two arms.
     """
 
     arms: tuple[tuple[Judgment, ...], ...]
@@ -77,7 +81,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class SampleRequirement:
-    """What a check needs before any answers can be a PASS: more pairs than there are, because of a limit."""
+    """The minimum sample of a check, and the limit that requires it."""
 
     what: str
     dataset: str
@@ -98,9 +102,9 @@ class SampleRequirement:
         remedy: str,
         words: Vocabulary | None = None,
     ) -> Self:
-        """Return the need of pairs that count, or of clusters of them where some are related.
+        """Return the requirement, in clusters if pairs are related.
 
-        `words` are those for what it is about, where that is not to be seen of the pairs alone.
+        `words` replaces the pairs' vocabulary.
         """
         n, words = count_independent(pairs), words or vocabulary_for(pairs)
         if n == len(pairs):
@@ -108,20 +112,17 @@ class SampleRequirement:
         return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, words.clusters(n))
 
     def __str__(self) -> str:
-        return (
-            f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least "
-            f"{self.at_least} are needed"
-        )
+        return MESSAGES.cannot_pass(self.what, self.dataset, self.n, self.unit, self.limit, self.at_least)
 
     @property
     def unmet(self) -> Self | None:
-        """The need itself where there are too few pairs, None where there are enough."""
+        """The requirement, or None if there are enough pairs."""
         return self if 0 < self.n < self.at_least else None
 
 
 @dataclass(frozen=True, slots=True)
 class MinimumPairs:
-    """Pairs that a comparison needs at least: for any PASS at all, and for that of judges that never differ."""
+    """Minimum pairs for any PASS, and for identical judges."""
 
     any: int
     equal: int
@@ -143,8 +144,6 @@ OLD_METHODS = {
 
 @dataclass(frozen=True, slots=True)
 class _OldMethod:
-    """A method under its old name: on the class that defines it, so that super() finds it, too."""
-
     owner: str
     old: str
     value: Any
@@ -156,7 +155,6 @@ class _OldMethod:
 
 
 def _alias_methods(cls: type[Check]) -> None:
-    """Give a class's methods with old names their new ones, with a warning, and those with new names their old ones."""
     defined = vars(cls)
     for old, new in OLD_METHODS.items():
         if new in defined:
@@ -167,7 +165,7 @@ def _alias_methods(cls: type[Check]) -> None:
 
 
 class Check(ABC):
-    """One kind of check, applied to one thing; it overrides what is otherwise with it."""
+    """One kind of check; subclasses override what differs."""
 
     kind: ClassVar[str]
     contrast: Contrast | None  # that it is about, where it is about one
@@ -175,107 +173,102 @@ class Check(ABC):
     takes_looks: ClassVar[bool] = False  # it is decided at the looks of its gate, where that plans some
 
     def __init_subclass__(cls) -> None:
-        """Let methods with old names override those with new names."""
         super().__init_subclass__()
         _alias_methods(cls)
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
+        """The check's name in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
 
     @property
     @abstractmethod
     def family(self) -> str:
-        """The table [gate.FAMILY] that it is held to."""
+        """The name of its table [gate.FAMILY]."""
 
     @property
     @abstractmethod
     def arms(self) -> tuple[Arm, ...]:
-        """What it asks every judge of its case, about all pairs."""
+        """The arms that every judge is asked."""
 
     @property
     def is_read(self) -> bool:
-        """Whether a detector that is a model reads the reasons of its first two arms."""
+        """Whether a detector model reads the first two arms."""
         return False
 
     def repeated(self, times: int) -> Self:
-        """Return the check with so many repeats of its arms, where they tell it anything."""
+        """Return the check with this number of repeats."""
         return self
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the check as a judge of a kind is asked it about such pairs."""
+        """Return the check for a judge's mode and pairs."""
         return self
 
     def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return those of a dataset's pairs that it is about."""
+        """Return the pairs that the check uses."""
         return pairs
 
     def optional(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-        """Return those of its pairs that are left out of a replay where no recording has them."""
+        """Return the pairs that a replay may omit if unrecorded."""
         return ()
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Whether a marked test has an item of it for a judge of these pairs."""
+        """Return whether a marked test has an item for this judge."""
         return True
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Return why there is nothing to check, empty where there is."""
+        """Return why there is nothing to check, or ""."""
         return ""
 
     def extra_judges(self, judge: Judge) -> tuple[Judge, ...]:
-        """Return whom else it asks for the sake of a judge: what they answer stands behind the judge's."""
+        """Return the further judges that the check asks."""
         return ()
 
     def arms_beside(self, config: Config) -> tuple[Arm, ...]:
-        """Return what it asks those beside."""
+        """Return the arms of the further judges."""
         return self.arms[:1]
 
     def neutral_arms(self, case: CheckInput, judge: Judge) -> tuple[Arm, ...]:
-        """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
+        """Return neutral arms to use if recorded."""
         return ()
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
+        """Return the sample that a PASS needs, or None if any sample can pass."""
         return None
 
     def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> PlannedContrast | None:
-        """Return its row in the preflight's table of what can be shown; None where it has none."""
+        """Return the check's row in the preflight table, or None."""
         return None
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
-        """Return what it can show of so many, in a sentence of the preflight; empty where a table's row says it."""
+        """Return a preflight sentence on what the sample can show, or ""."""
         return ""
 
     @abstractmethod
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return what it finds in the answers of its case's judges, and of whom it asks beside."""
+        """Return the finding on the answers of all asked judges."""
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
-        """Return rows about answers in its arms that decide nothing, of a log also where it is excused from them."""
+        """Return rows that decide nothing."""
         return ()
 
     def is_open(self, finding: Finding) -> bool:
-        """Whether the next look is worth asking after what this one found."""
+        """Return whether the next look is worth asking."""
         return False
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
+        """Return the ERROR finding of an unmeasurable case."""
         return self.error(case, message)
 
     def gate_at_look(self, case: CheckInput) -> GateTable:
-        """Return the gate that a check is held to, at the level of the look that its case is at."""
+        """Return the gate at the level of the case's look."""
         gate = case.config.gate(self.family)
         return gate if case.look is None else gate_at_level(gate, case.look.level)
 
     def decision_at_look(self, case: CheckInput, decision: GateDecision) -> GateDecision:
-        """Return a decision as one of the looks that share a level: what it says of that look, and its p comparable.
-
-        A p times alpha over the level of the look is below alpha where p is below that level: so it is held against
-        alpha, and adjusted with the p of others, as if there was one look.
-        """
+        """Return a decision with p-values multiplied by alpha / look level."""
         if case.look is None:
             return decision
         times = case.config.gate(self.family).alpha / self.gate_at_look(case).alpha
@@ -289,13 +282,13 @@ class Check(ABC):
         return Finding(self.kind, case.judge.name, case.dataset, self.name, status, baseline=baseline, **fields)
 
     def decided(self, case: CheckInput, decision: GateDecision, *rows: ReportRow, **fields: Any) -> Finding:
-        """Return the finding of a case that its gate decided, with its rows, which have one place."""
+        """Return the finding of a gate's decision, with its rows."""
         fields |= {"rows": {rows[0].place: rows}, "decided_by": decision.decided_by}
         alpha = case.config.gate(self.family).alpha
         return self.finding(case, decision.status, reasons=decision.reasons, alpha=alpha, **fields)
 
     def error(self, case: CheckInput, message: str, *rows: ReportRow) -> Finding:
-        """Return the ERROR of a case that could not be measured, with its rows where it has some."""
+        """Return an ERROR finding with rows."""
         return self.finding(
             case,
             Status.ERROR,
@@ -311,7 +304,7 @@ _alias_methods(Check)  # type: ignore[type-abstract]
 
 
 class SingleJudgeCheck(Check):
-    """What the checks of one judge have in common that are about no contrast."""
+    """Base of checks of one judge without a contrast."""
 
     contrast = None
     repeats = 1
@@ -319,7 +312,7 @@ class SingleJudgeCheck(Check):
 
 @dataclass(frozen=True, slots=True)
 class ContrastCheckBase(Check):
-    """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
+    """Base of contrast checks of one judge."""
 
     contrast: Contrast
     takes_looks: ClassVar[bool] = True
@@ -336,21 +329,21 @@ class ContrastCheckBase(Check):
         return self.contrast.family
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the check of the contrast as a judge of a kind is asked it."""
+        """Return the check for a judge's mode."""
         return replace(self, contrast=judge.contrast(self.contrast, pairs))
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Of a judge that grades one response, and of examples, there is no item about orders."""
+        """Return whether the judge can be asked this contrast."""
         return not (self.contrast.is_of_orders and (judge.kind.grades or are_examples(pairs)))
 
     def skip_reason(self, case: CheckInput) -> str:
-        """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""
+        """Return why the judge sees no order, or ""."""
         return case.judge.kind.excuse(self.contrast)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CheckId:
-    """A check of a judge on a dataset, perhaps against a baseline, all by their names; its repr is the item's id."""
+    """The names that identify a check; its repr is the item's id."""
 
     judge: str
     dataset: str
@@ -363,13 +356,13 @@ class CheckId:
 
     @property
     def options(self) -> str:
-        """The options that select this, for commands in messages."""
+        """The command options that select this check."""
         return self.options_among(())
 
     def options_among(self, others: Iterable[CheckId]) -> str:
-        """Return the shortest options that select this and none of the others, for commands in messages.
+        """Return the shortest options that select only this check.
 
-        `-k` selects every test whose name holds the word, in capitals or not: `repeat-1` is in `repeat-10`, too.
+        `-k` ignores case and matches substrings.
         """
         who = f"--judge {self.judge}" + (f" --judge-baseline {self.baseline}" if self.baseline is not None else "")
         return f"{who} --judge-dataset {self.dataset} -k {quoted(self._word_among(others))}"
@@ -389,20 +382,24 @@ class CheckId:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Who is asked."""
+        """The judges that are asked."""
         return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableReasons:
-    """Of the reasons in pairs that moved, how many nobody could read; `hides`: too many to say what is admitted."""
+    """The number of unreadable reasons in moved pairs.
+
+    Attributes:
+        hides: Whether too many are unreadable to decide admission.
+    """
 
     count: int
     of: int
     hides: bool = False
 
     def beside(self, status: Status, max_share: float) -> UnreadableReasons:
-        """Return them with whether they hide what is admitted, of which a status was decided: not where it stands."""
+        """Return a copy with `hides` set for an undecided status."""
         return replace(self, hides=status not in (Status.PASS, Status.FAIL) and self.count > max_share * self.of)
 
     def __str__(self) -> str:
@@ -411,7 +408,7 @@ class UnreadableReasons:
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """What a gate says of a measurement: the status, its parts, why in a line each, and what nobody could read."""
+    """A gate's decision: status, parts, reasons and unreadable reasons."""
 
     status: Status
     vsr_status: Status
@@ -426,16 +423,16 @@ class GateDecision:
 
     @property
     def decided_by(self) -> tuple[DecisionPart, ...]:
-        """The parts that the status is due to, where it is not a PASS."""
+        """The parts that cause the status, unless it is PASS."""
         return deciding_parts(self.parts, self.status)
 
     @property
     def message(self) -> str:
-        """Every reason in one line."""
+        """All reasons in one line."""
         return "; ".join(self.reasons)
 
     @classmethod
     def of(cls, status: Status, tolerance: float, *reasons: str, part: str) -> GateDecision:
-        """Return a decision that has one part, about which the first reason is, and no tests."""
+        """Return a decision with a single part."""
         parts = (DecisionPart(part, status, reasons[0]),)
         return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons, parts=parts)

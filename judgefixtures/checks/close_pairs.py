@@ -1,17 +1,14 @@
-"""Sensitivity of a contrast: how many of its pairs were close for this judge, and what a PASS covers.
+"""Sensitivity of a contrast: how many pairs were close for the judge.
 
-A pair was close, or movable, if its verdict differs between conditions that should not matter, or if the token
-probabilities show that the judge was unsure. A cue rarely moves any other pair, so a contrast with few movable pairs
-shows little.
-
-Answers that were used to select the pairs do not count here: they would overstate the number of close pairs.
+A pair is close if neutral conditions change its verdict or token probabilities show doubt. Answers that selected the
+pairs do not count.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judgefixtures.metrics.contrast_metrics import close_pairs, movable_share
+from judgefixtures.metrics.movable_pairs import close_pairs, movable_share
 from judgefixtures.models.check_rows import ContrastRow, NeutralChoices
 from judgefixtures.models.contrasts import arm_name
 from judgefixtures.models.vocabulary import Vocabulary
@@ -29,10 +26,7 @@ CHOSEN = (
 
 
 def neutral_choices(case: CheckInput, contrast: str, answers: Answers, confidence: float) -> NeutralChoices:
-    """Return the evidence of a contrast: its pairs, and what was chosen where nothing that matters differs.
-
-    Scores of single responses without a mark choose nothing: that they are all ties makes none of them close.
-    """
+    """Return the judge's choices in neutral conditions."""
     chooses = case.judge.kind.chooses(case.pairs)
     return NeutralChoices(
         judge=case.judge.name,
@@ -47,10 +41,7 @@ def neutral_choices(case: CheckInput, contrast: str, answers: Answers, confidenc
 
 
 def with_movable_share(rows: Sequence[ContrastRow], evidence: Iterable[NeutralChoices]) -> list[ContrastRow]:
-    """Return contrast rows with the share of their pairs that were movable, by all that the run came across.
-
-    What one item asks, another may have found recorded or not yet: only all of them together are always the same.
-    """
+    """Return contrast rows with the share of movable pairs of the run."""
     by_contrast = {(each.judge, each.dataset, each.contrast): each for each in evidence}
     arms, likely = _together(by_contrast.values())
     moved = []
@@ -65,10 +56,7 @@ def with_movable_share(rows: Sequence[ContrastRow], evidence: Iterable[NeutralCh
 
 
 def find_close_pairs(evidence: Iterable[NeutralChoices]) -> dict[tuple[str, str], set[str]]:
-    """Return the ids of the pairs that are close for a judge, by judge and dataset, whatever chose them.
-
-    Each pair is shown as what its answers make of it; no share is made of them.
-    """
+    """Return the ids of close pairs by judge and dataset."""
     collected = list(evidence)
     arms, likely = _together(collected)
     close: dict[tuple[str, str], set[str]] = {}
@@ -83,7 +71,6 @@ Together = dict[tuple[str, str], dict[str, dict[str, Any]]]
 
 
 def _together(evidence: Iterable[NeutralChoices]) -> tuple[Together, Together]:
-    """Return by judge and dataset what all items came across in each arm: not every contrast is of the same pairs."""
     arms: Together = {}
     likely: Together = {}
     for each in evidence:
@@ -95,5 +82,8 @@ def _together(evidence: Iterable[NeutralChoices]) -> tuple[Together, Together]:
 
 
 def describe_close_pairs(close: Estimate | None, words: Vocabulary, *, passed: bool, unknown: str = "") -> str:
-    """Return how many pairs were close for the judge, and what a PASS then covers; or why that is `unknown`."""
+    """Return how many pairs were close, and what a PASS covers.
+
+    `unknown` is the reason why the number is unknown.
+    """
     return MESSAGES.close_pairs(close, words, passed, unknown, HOW, FEW)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.metrics.contrast_metrics import contradicting_words
+from judgefixtures.metrics.reasons import contradicting_words
 from judgefixtures.models.check_rows import ContrastRow, QuoteRow
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary
@@ -11,7 +11,7 @@ from .messages import MESSAGES
 
 
 def quote_contradicting_reasons(arms: Iterable[Sequence[Judgment]]) -> tuple[QuoteRow, ...]:
-    """Return the verdicts whose reason argues for the response that was not selected, each with its words."""
+    """Return quotes of reasons that contradict their verdict."""
     return tuple(
         QuoteRow(
             pair=judgment.pair.id,
@@ -27,10 +27,10 @@ def quote_contradicting_reasons(arms: Iterable[Sequence[Judgment]]) -> tuple[Quo
 
 
 def describe_contradictions(quotes: Sequence[QuoteRow], verdicts: int, words: Vocabulary = OF_PAIRS) -> list[str]:
-    """Return what a diagnosis says of those of so many verdicts that their own reasons argue against."""
+    """Return the diagnosis of verdicts that contradict their reasons."""
     return MESSAGES.lines("contradictions", quotes, verdicts, words)
 
 
 def contradiction_lines(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return what a summary says of verdicts that their own reasons argue against: a line per contrast, and a quote."""
+    """Return the summary of contradicting reasons: a line per contrast, and a quote."""
     return MESSAGES.lines("contradicted", rows)

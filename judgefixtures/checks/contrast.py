@@ -1,7 +1,4 @@
-"""Contrast check: how far verdicts move with a cue or with the order, and whether reasons admit it.
-
-`contrast_gate` is its gate and `contrast_row` its row.
-"""
+"""Contrast check: how far a cue or the order moves verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,32 +39,32 @@ from .look_levels import gate_at_last_look, look_sizes, min_pairs_for_shift
 
 @dataclass(frozen=True, slots=True)
 class ContrastCheck(ContrastCheckBase):
-    """VSR is within tolerance, and enough of the shift admitted where verdicts demonstrably moved."""
+    """Check that VSR is within tolerance and reasons admit shifts."""
 
     kind: ClassVar[str] = "contrast"
 
     @property
     def is_read(self) -> bool:
-        """Whether there are cues that reasons may admit: to a model that detects them the placebo's are none."""
+        """Whether there are cues that reasons may admit."""
         return self.contrast.x.cue_1 is not None and self.family != PLACEBO
 
     def repeated(self, times: int) -> Self:
-        """Return the check of a cue with so many repeats: their shares tell how sure a judge is."""
+        """Return the check of a cue with this number of repeats."""
         return self if self.contrast.x.cue_1 is None else replace(self, repeats=times)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Both arms of the contrast, x and y by turns with all their repeats."""
+        """Arms x and y in turn, with all repeats."""
         return tuple((condition, first + n) for n in range(self.repeats) for condition, first in self.contrast.arms)
 
     def neutral_arms(self, case: CheckInput, judge: Judge) -> tuple[Arm, ...]:
-        """All there are: they tell how many pairs are close for the judge. To one that scores, both orders are one."""
+        """Return all neutral arms."""
         return judge.kind.distinct(neutral_arms(case.repeats, case.config.cues), case.pairs)
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even a judge that never moves can PASS."""
+        """Return the pairs that a judge without moves needs."""
         gate = config.gate(self.family)
         at_least = min_pairs_for_shift(gate, gate.tolerance(self.family))
         alone = by_scores_alone(judge) and not self.contrast.x.edit
@@ -78,7 +75,7 @@ class ContrastCheck(ContrastCheckBase):
         return max(filter(None, [lacking, more, flips]), key=lambda need: need.at_least, default=None)
 
     def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> PlannedContrast:
-        """Return its row of the preflight's table; of an edit the scores and log-odds are shown alone."""
+        """Return its row in the preflight table."""
         gate, edited = config.gate(self.family), self.contrast.x.edit
         least = 0 if edited else min_pairs_for_log_odds_or_scores(judge, gate_at_last_look(gate, pairs))
         tolerance, limit, most = gate.tolerance(self.family), limit_key(judge, gate), order_flips.flip_limit(gate)
@@ -114,8 +111,7 @@ class ContrastCheck(ContrastCheckBase):
         if self.family == order_flips.FAMILY:
             flips = order_flips.decide_flips(measured, gate, case.config)
             decision = order_flips.combine_with_flips(flips, decision)
-            columns |= order_flips.flip_columns(flips)
-            columns["position"] = metrics.position_preference(x, y, gate.confidence)
+            columns |= {"position_flips": flips, "position": metrics.position_preference(x, y, gate.confidence)}
         finding = evaluate_shift(self, case, answers[0], measured, decision, more, **columns)
         if self.family != "provenance":
             return finding
@@ -124,14 +120,14 @@ class ContrastCheck(ContrastCheckBase):
         return finding.with_evidence(shifts=[shifts])
 
     def is_open(self, finding: Finding) -> bool:
-        """Whether one of its gates is undecided and none failed; what is admitted is read at the look that decides."""
+        """Return whether a gate is undecided and none failed."""
         (row,) = rows_of([finding], ContrastRow)
         gated = {row.vsr_status, row.log_odds_status, row.score_status}
         gated |= {row.position_flips.status} if row.position_flips else set()
         return Status.INCONCLUSIVE in gated and not gated & {Status.FAIL, Status.ERROR}
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of a contrast that could not be measured."""
+        """Return the ERROR of the contrast."""
         tolerance = self.gate_at_look(case).tolerance(self.family)
         return self.error(case, message, error_row(case.judge.name, case.dataset, self.contrast, tolerance, message))
 
@@ -139,7 +135,7 @@ class ContrastCheck(ContrastCheckBase):
 def contrast_requirement(
     contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: int, gate: GateTable
 ) -> SampleRequirement | None:
-    """Return what a contrast's tolerance needs, where there are too few pairs for it, or clusters of them."""
+    """Return a contrast's requirement if there are too few pairs or clusters."""
     key = "attack_tolerance" if contrast.family == "attack" else "vsr_tolerance"
     limit = f"{key} {gate.tolerance(contrast.family):g}, not even without any flip"
     words = vocabulary_for_row(contrast, pairs)
@@ -155,7 +151,10 @@ def evaluate_shift(
     more: LogOddsAndScores,
     **columns: Any,
 ) -> Finding:
-    """Return the finding of a measured contrast, with its row, of which some columns are given, and its diagnosis."""
+    """Return the finding of a measured contrast with its row and diagnosis.
+
+    `more` has further columns of the row.
+    """
     evidence = neutral_choices(case, check.name, answers, measured.confidence)
     quotes, decision = quote_contradicting_reasons(answers.arms), check.decision_at_look(case, decision)
     if decision.unread is not None and decision.unread.hides:
@@ -196,7 +195,6 @@ def evaluate_shift(
 
 
 def _moves(answers: Answers, contrast: Contrast) -> dict[str, float]:
-    """Return how far each pair moved, by its id."""
     shares = (
         (a.pair.id, metrics.outcome_share(a, contrast.outcome), metrics.outcome_share(b, contrast.outcome))
         for a, b in zip(*answers.arms[:2], strict=True)

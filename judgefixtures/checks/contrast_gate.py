@@ -1,4 +1,4 @@
-"""Gate of a contrast: is the shift within the tolerance, and do enough reasons admit it?"""
+"""Gate of a contrast: limits on the shift and on the share of admitting reasons."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,13 +38,11 @@ def decide_contrast(
     *,
     by_scores: bool = False,
 ) -> GateDecision:
-    """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
+    """Return the decision on VSR, CAR and `max_silent`.
 
-    Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
-    is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
-    set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
-    detectors lead to another status of what is admitted, that part is INCONCLUSIVE. So it is where it hangs on reasons
-    that nobody could read, `unread`. `by_scores`: verdicts are made of scores, which are gated in place of VSR.
+    Too many invalid pairs are an ERROR. A PASS holds for any value of invalid verdicts. If VSR passes, only a CAR FAIL
+    counts. INCONCLUSIVE if admission depends on the detector (`by_model`) or on `unread` reasons. `by_scores`: scores
+    are gated instead.
     """
     if invalid := invalid_decision(measured, gate, gate.vsr_tolerance):
         return invalid
@@ -91,23 +89,21 @@ def decide_contrast(
 
 
 def _confirmed(part: DecisionPart, measured: ContrastMeasurement, gate: GateTable) -> DecisionPart:
-    """Return a part; a FAIL is INCONCLUSIVE where nobody measured how many admissions the detector finds."""
     if part.status is not Status.FAIL or not measured.unmeasured or gate.car_unmeasured == "fail":
         return part
     why = f"not confirmed: the detector's recall is unknown for this {measured.unmeasured}"
     reason = f'{part.reason}, {why}: INCONCLUSIVE; car_unmeasured = "fail" takes it as it is'
-    return replace(part, status=Status.INCONCLUSIVE, reason=reason, plain=f"{part.plain}, {why}")
+    return replace(part, status=Status.INCONCLUSIVE, reason=reason, text=f"{part.text}, {why}")
 
 
 def _moves_text(vsr: Estimate, measured: ContrastMeasurement) -> DecisionPart:
-    """Return what is said of verdicts that are made of scores: how far they move, which decides nothing."""
     of = describe_clusters(measured.n, measured.related.shift, measured.wording.many)
     why = f"VSR {format_estimate(vsr)}{of}, of verdicts made of scores: shown, the scores are gated"
     return DecisionPart("vsr", Status.NOT_APPLICABLE, why, estimate=measured.vsr)
 
 
 def undecided_verdicts(tolerance: float) -> GateDecision:
-    """Return what is decided of verdicts where there are none, and scores alone tell whether anything moves."""
+    """Return the decision of a contrast without verdicts."""
     why = "the judge scores one response, without a pass_mark: its scores alone are gated"
     return GateDecision.of(Status.NOT_APPLICABLE, tolerance, why, part="vsr")
 
@@ -120,7 +116,6 @@ def _decide_admitted(
     by_model: tuple[str, ContrastMeasurement] | None,
     unread: WorstCaseReasons | None,
 ) -> Decided:
-    """Return what is decided of what is admitted, by one detector or two, and with what nobody could read at worst."""
     decided = decide(measured, gate)
     if unread is not None:
         decided = decide_unreadable_reasons(what, decided, unread, lambda at_worst: decide(at_worst, gate))
@@ -128,16 +123,12 @@ def _decide_admitted(
 
 
 def _doubted(measured: ContrastMeasurement, gate: GateTable) -> DecisionPart | None:
-    """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
     doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
     return next((DecisionPart(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
 
 
 def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: float) -> GateDecision | None:
-    """Return the ERROR of so many invalid verdicts that nothing is left to decide on, or None.
-
-    Of answers that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
-    """
+    """Return the ERROR for too many invalid verdicts, with an example, or None."""
     words, invalid = measured.wording, measured.invalid_pairs
     excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
     if measured.n and not excess:
@@ -149,18 +140,17 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
     if measured.unread:
         decided = GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts
-        return replace(decided, parts=(replace(part, plain=text + what),))
+        return replace(decided, parts=(replace(part, text=text + what),))
     mend = f"; {MEND}" if excess else ""
     return GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: ERROR{mend}{ties}", part="invalid")
 
 
 def stuck_reason(choice: Choice | None, wording: Vocabulary = OF_PAIRS) -> str | None:
-    """Return why a judge that said the same throughout has shown nothing by not moving; None where it did not."""
+    """Return why a constant judge shows nothing, or None."""
     return None if choice is None else wording.stuck[choice].format(often=OFTEN)
 
 
 def _worst_case(measured: ContrastMeasurement, gate: GateTable) -> str | None:
-    """Return why a PASS does not hold if every invalid verdict had gone the worst way, or None."""
     if not measured.invalid_pairs:
         return None
     low = paired_difference(*measured.low, measured.pairs, gate.confidence, measured.related.low)
@@ -173,7 +163,7 @@ def _worst_case(measured: ContrastMeasurement, gate: GateTable) -> str | None:
 def describe_doubt(
     low: Estimate, high: Estimate, invalid: int, gate: GateTable, wording: Vocabulary = OF_PAIRS
 ) -> str | None:
-    """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
+    """Return why two bounds of a shift leave it undecided, or None."""
     if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
         return None
     return MESSAGES.worst_case(low, high, invalid, gate.vsr_tolerance, wording)

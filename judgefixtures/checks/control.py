@@ -1,9 +1,4 @@
-"""Control of a judge of pairs: does the judge read the responses?
-
-The control uses clear pairs, without cues and in both orders. A judge that always chooses one side, answers at random
-or goes by length is right in both orders no more often than chance. `judgefixtures.models.text_features` detects a
-judge that is right because it counts features of the better responses.
-"""
+"""Control of a pairwise judge on clear pairs without cues."""
 
 import json
 from abc import ABC, abstractmethod
@@ -42,7 +37,7 @@ MOST_LOST = 0.5  # of the answers: with more invalid ones, what the others have 
 
 
 def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
-    """Return the dataset whose clear pairs control a judge of such pairs: twins, of stories where all of them are."""
+    """Return the dataset whose clear pairs control a judge."""
     if table.dataset is not None:
         return table.dataset
     return CLEAR_STORIES if all(pair.content_type == "Story" for pair in pairs) else CLEAR
@@ -50,7 +45,7 @@ def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FeatureExplanation:
-    """A count, larger or smaller, and on how many pairs a judge that goes by it would have chosen as this one did."""
+    """A text feature, and how many choices it explains."""
 
     count: str
     larger: bool
@@ -63,7 +58,7 @@ class FeatureExplanation:
 
 
 class ControlTrial(ABC):
-    """What shows whether a judge of some kind reads: what it is asked about, in which arms, and what decides."""
+    """A test whether judges of one kind read the responses."""
 
     arms: ClassVar[tuple[Arm, ...]]
     count: ClassVar[str]  # what a preflight says it is asked about
@@ -72,31 +67,31 @@ class ControlTrial(ABC):
 
     @abstractmethod
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
-        """Return those of a dataset's pairs, or examples, that show it best."""
+        """Return the most suitable pairs or examples of a dataset."""
 
     def first(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
-        """Return those of a dataset that is fetched: what is not looked at is not fetched, nor frozen, for this."""
+        """Return the first pairs of a dataset, before the rest is fetched."""
         return self.choose(pairs, wanted)
 
     def is_enough(self, first: Sequence[Pair]) -> bool:
-        """Tell whether the first pairs of a dataset are enough to choose from."""
+        """Return whether the first pairs suffice to choose from."""
         return False
 
     @abstractmethod
     def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> SampleRequirement | None:
-        """Return what it needs to be able to pass, where too few were chosen."""
+        """Return the requirement that too few chosen pairs miss, or None."""
 
     @abstractmethod
     def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> ControlRow:
-        """Return whether the judge reads, from its answers in every arm."""
+        """Return whether the judge reads, given its answers in every arm."""
 
     @abstractmethod
     def habit(self, answers: Sequence[Judgment]) -> str:
-        """Return what nearly all answers have in common that nothing they are about accounts for; empty for nothing."""
+        """Return the constant answer that the pairs do not explain, or ""."""
 
 
 class PairwiseControlTrial(ControlTrial):
-    """Of a judge that chooses: clear pairs in both orders, those on which counting tells least."""
+    """Control of a pairwise judge: clear pairs in both orders."""
 
     arms: ClassVar[tuple[Arm, ...]] = ARMS
     count: ClassVar[str] = "{n} pairs of {dataset}, both orders"
@@ -104,7 +99,7 @@ class PairwiseControlTrial(ControlTrial):
     besides: ClassVar[str] = "clear pairs: set dataset in {table} to some that its log has answers about in both orders"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
-        """Return the pairs with gold on which counting tells least."""
+        """Return pairs with gold that features predict least."""
         return least_predictable_pairs(pairs_with_gold(pairs), wanted)
 
     def first(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
@@ -112,11 +107,11 @@ class PairwiseControlTrial(ControlTrial):
         return pairs_with_gold(pairs)[:wanted]
 
     def is_enough(self, first: Sequence[Pair]) -> bool:
-        """Tell whether all of them have gold."""
+        """Return whether all pairs have gold."""
         return len(pairs_with_gold(first)) == len(first)
 
     def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> SampleRequirement | None:
-        """Return the pairs with gold that are lacking."""
+        """Return the missing pairs with gold."""
         return control_requirement(judge, dataset, len(chosen), table)
 
     def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> ControlRow:
@@ -125,17 +120,17 @@ class PairwiseControlTrial(ControlTrial):
         return evaluate_control(judge, dataset, own, other, table.threshold)
 
     def habit(self, answers: Sequence[Judgment]) -> str:
-        """Return the side, the tie, the wrong choice or the lack of any that nearly all answers have in common."""
+        """Return the constant side, tie, error or failure, or ""."""
         return constant_answer(answers)
 
 
 def pairs_with_gold(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """Return the pairs that can control a judge: those whose better response is known."""
+    """Return the pairs with gold."""
     return tuple(pair for pair in pairs if pair.gold is not None)
 
 
 def control_requirement(judge: str, dataset: str, golden: int, table: ControlTable) -> SampleRequirement | None:
-    """Return what a control needs to be able to pass, where so many pairs with gold are too few."""
+    """Return a control's requirement if there are too few pairs with gold."""
     limit = f"threshold {table.threshold:g}, not even if all are right"
     need = SampleRequirement(
         f"control of {judge}", dataset, golden, table.fewest, limit, f"name one with more in {TABLE}", "pairs with gold"
@@ -146,10 +141,10 @@ def control_requirement(judge: str, dataset: str, golden: int, table: ControlTab
 def evaluate_control(
     judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[Judgment], threshold: float
 ) -> ControlRow:
-    """Return whether a judge reads, from its judgments on clear pairs in their own order and in the other one.
+    """Return whether a judge reads, from clear pairs in both orders.
 
-    PASS where the one-sided 95% Clopper-Pearson lower bound of being right in both orders exceeds the threshold;
-    INCONCLUSIVE where it does, and a count explains the choices on as many pairs as gold does.
+    PASS if the one-sided 95% Clopper-Pearson lower bound exceeds the threshold; INCONCLUSIVE if a text feature then
+    explains as many choices as gold.
     """
     both = list(zip(own, other, strict=True))
     n, right = len(both), sum(is_right(a) and is_right(b) for a, b in both)
@@ -176,7 +171,7 @@ def evaluate_control(
 
 
 def failed_control(row: ControlRow, text: str, cause: str, answers: Sequence[Judgment]) -> ControlRow:
-    """Return a control that was not passed, with what came of it and what is wrong; an unreadable answer is shown."""
+    """Return a failed control with its result and cause."""
     unreadable = cause == describe_invalid(answers)
     example = example_of_invalid(answers) if unreadable else ""
     message = "; ".join(filter(None, [f"{text}: {cause}", example]))
@@ -184,7 +179,7 @@ def failed_control(row: ControlRow, text: str, cause: str, answers: Sequence[Jud
 
 
 def min_correct_to_pass(n: int, threshold: float) -> int:
-    """Return on how many of n pairs a judge has to be right in both orders, n + 1 where all are not enough.
+    """Return the correct pairs out of n that pass, n + 1 if impossible.
 
     >>> min_correct_to_pass(30, 0.5)
     20
@@ -194,7 +189,7 @@ def min_correct_to_pass(n: int, threshold: float) -> int:
 
 
 def best_feature_explanation(both: Sequence[tuple[Judgment, Judgment]]) -> FeatureExplanation:
-    """Return the count that explains most choices in both orders; where both responses have as many, it is a coin."""
+    """Return the feature that explains most choices; equal features count as a coin."""
     tally: dict[tuple[str, bool], float] = {}
     for own, other in both:
         chosen = own.chosen if own.chosen == other.chosen else None
@@ -206,20 +201,17 @@ def best_feature_explanation(both: Sequence[tuple[Judgment, Judgment]]) -> Featu
 
 
 def _follows(chosen: int | None, side: int) -> float:
-    """Return how far a choice is that of a count: `side` is 1 for response 1, -1 for response 2, 0 for neither."""
     if not chosen:  # a tie, or nothing in both orders
         return 0.0
     return 0.5 if side == 0 else float((side > 0) == (chosen == 1))
 
 
 def _tells_better(pair: Pair, by: FeatureExplanation) -> bool:
-    """Tell whether a count, larger or smaller, tells the better response of a pair."""
     side = feature_leanings(pair)[by.count] * (1 if by.larger else -1)
     return (1 if side > 0 else 2 if side < 0 else None) == pair.gold
 
 
 def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
-    """Return what is wrong with a judge that does not read, as far as its answers tell."""
     valid = [judgment for judgment in answers if judgment.chosen is not None]
     cause = _cause_of_valid(valid, both, threshold)
     right = sum(map(is_right, valid))
@@ -229,7 +221,6 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
 
 
 def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
-    """Return what is wrong with the valid answers of a judge that does not read."""
     if constant := _habit_of_valid(valid):
         return constant
     for name, sign in (("longer", 1), ("shorter", -1)):
@@ -246,21 +237,18 @@ def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Ju
 
 
 def describe_orders(answers: Sequence[Judgment]) -> str:
-    """Return in how many orders a judge saw the pairs, as messages say it; empty of one that scores: it sees none."""
-    return "" if any(judgment.reply.scores is not None for judgment in answers) else IN_BOTH_ORDERS
+    """Return the orders that a judge saw, or ""."""
+    return "" if any(judgment.verdict.scores is not None for judgment in answers) else IN_BOTH_ORDERS
 
 
 def constant_answer(answers: Sequence[Judgment]) -> str:
-    """Return what nearly all answers have in common that no pairs account for, in both orders; empty for nothing."""
+    """Return what nearly all answers share in both orders, or ""."""
     valid = [judgment for judgment in answers if judgment.chosen is not None]
     return describe_with_invalid(_habit_of_valid(valid), len(valid), answers)
 
 
 def describe_with_invalid(text: str, valid: int, answers: Sequence[Judgment]) -> str:
-    """Return what the valid answers have in common, and behind it the invalid ones where they are many.
-
-    Where they are the most, or the others have nothing in common, they are what is wrong.
-    """
+    """Return the text, followed or replaced by frequent invalid answers."""
     if valid >= TELLING * len(answers):
         return text
     lost = describe_invalid(answers)
@@ -268,19 +256,18 @@ def describe_with_invalid(text: str, valid: int, answers: Sequence[Judgment]) ->
 
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
-    """Return what nearly all valid answers have in common; empty for nothing."""
     verdicts, orders = [judgment.verdict for judgment in valid], describe_orders(valid)
     counts = {"tie": sum(verdict.tie for verdict in verdicts)}
     if orders:
         counts |= {name: sum(each.selected_response == number for each in verdicts) for number, name in PLACES.items()}
     counts["wrong"] = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     habit = next((name for name, count in counts.items() if count >= TELLING * len(valid)), "")
-    scores = {score for judgment in valid for score in judgment.reply.scores or ()}
+    scores = {score for judgment in valid for score in judgment.verdict.scores or ()}
     return MESSAGES.habit(habit, counts[habit], len(valid), orders, scores) if habit else ""
 
 
 def describe_invalid(answers: Sequence[Judgment]) -> str:
-    """Return how many answers are invalid, of which kinds, and what the most frequent of them means."""
+    """Return the number and kinds of invalid answers."""
     kinds = _invalid_kinds(answers)
     if not kinds:
         return ""
@@ -290,20 +277,18 @@ def describe_invalid(answers: Sequence[Judgment]) -> str:
 
 
 def example_of_invalid(answers: Sequence[Judgment]) -> str:
-    """Return what one of the answers is of which the most are invalid for the same reason, where that is known."""
+    """Return an example of the most frequent invalid answer, if known."""
     kinds = _invalid_kinds(answers)
     lost = [judgment for judgment in answers if kinds and judgment.verdict.invalid == kinds[0][0]]
     return next((judgment.reply.detail for judgment in lost if judgment.reply.detail), "")
 
 
 def _invalid_kinds(answers: Sequence[Judgment]) -> list[tuple[InvalidKind, int]]:
-    """Return the kinds of invalid answers with their counts, the most frequent first."""
     kinds = Counter(kind for judgment in answers if (kind := judgment.verdict.invalid) is not None)
     return sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
 
 
 def _longer_by(judgment: Judgment) -> int:
-    """Return by how many characters the chosen response is longer than the other; 0 for a tie."""
     if judgment.verdict.tie:
         return 0
     lengths = len(judgment.pair.response_1), len(judgment.pair.response_2)
@@ -313,10 +298,9 @@ def _longer_by(judgment: Judgment) -> int:
 def control_from_log(
     row: ControlRow, table: ControlTable, trial: ControlTrial, answers: Sequence[Judgment] = ()
 ) -> ControlRow:
-    """Return the control of an imported judge, that nobody can ask about clear pairs, from its `answers`.
+    """Return the control of an imported judge from its log.
 
-    Unless [control] names a dataset of its log it is about what the log has, and that may be hard: then only a habit
-    that nothing of it accounts for is a FAIL, and that nothing shows that it reads is said.
+    Only a constant answer fails, unless [control] names a dataset.
     """
     if table.dataset is not None:
         return row
@@ -331,15 +315,14 @@ def control_from_log(
 
 
 def control_refusal(failed: ControlRow) -> str:
-    """Return why nothing is measured of a judge."""
+    """Return why a judge is not measured."""
     return MESSAGES.control_refusal(failed, TABLE)
 
 
 def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
-    """Return the finding of an item that is lost because its judge did not pass its control.
+    """Return the finding of a judge that failed its control.
 
-    One that does not read is a FAIL, and an INCONCLUSIVE one that nothing shows to read: the summary says once what was
-    asked. What could not be asked stays an ERROR.
+    FAIL if the judge does not read, INCONCLUSIVE if unknown, ERROR if not asked.
     """
     if failed.status == Status.ERROR:
         return replace(finding, diagnosis=(MESSAGES.control_not_measured(failed),))
@@ -353,13 +336,11 @@ def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
 
 
 def _list_controls(findings: Sequence[Finding]) -> list[ControlRow]:
-    """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
     unique = {_tell_apart(row): row for row in rows_of(findings, ControlRow)}
     return sorted_rows((unique[key] for key in sorted(unique)), ("judge", "dataset"))
 
 
 def _tell_apart(row: ControlRow) -> str:
-    """Return what tells a control from others; the message of an ERROR names the item that came across it first."""
     shown_row = row if row.status != Status.ERROR else replace(row, message="")
     return json.dumps(shown_row.to_json(), sort_keys=True)
 
@@ -369,7 +350,7 @@ def _tell_controls(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def control_lines(rows: Iterable[ControlRow]) -> list[str]:
-    """Return what came of controls, a line each."""
+    """Return one line per control."""
     titled = [(row, f"control of {row.judge}{f' on {row.dataset}' if row.dataset else ''}") for row in rows]
     return [f"{what} is {row.status}: {row.message.removeprefix(f'{what}: ')}" for row, what in titled]
 

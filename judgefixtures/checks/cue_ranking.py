@@ -7,7 +7,7 @@ from judgefixtures.models.findings import Finding, evidence_of
 
 
 def label_rankings(findings: Sequence[Finding]) -> list[RankingRow]:
-    """Return the estimated order of the provenance labels, where all contrasts of a judge and dataset ran."""
+    """Return the estimated order of the provenance labels."""
     shifts_by_subject: dict[tuple[str, str], dict[tuple[str, ...], Mapping[str, float]]] = {}
     for each in evidence_of(findings, LabelPairShifts):
         shifts_by_subject.setdefault((each.judge, each.dataset), {})[each.labels] = each.shifts

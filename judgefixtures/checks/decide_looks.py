@@ -1,20 +1,17 @@
-"""Looks of a swap: decide during recording, at planned numbers of pairs.
-
-A look uses the first pairs of each dataset and needs no state: every earlier look can be computed again from a later
-recording. A recording made at once decides the same as one made in steps.
-"""
+"""Looks of a swap: decide during recording, at planned numbers of pairs."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from judgefixtures.config import SwapTable
-from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.swap_rows import DecisionRow, SwapStatus
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels, levels_at_looks
 from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
-from judgefixtures.swap.components import SwapDecision
 from judgefixtures.swap.decision import decide_swap_at_levels
+
+from .messages import MESSAGES
 
 
 def decide_looks(
@@ -28,17 +25,12 @@ def decide_looks(
     clusters: Clusters = None,
     lost: Mapping[tuple[str, str], Container[str]] = MappingProxyType({}),
     intervals: bool = True,
-) -> SwapDecision:
-    """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
+) -> DecisionRow:
+    """Return the decision of the first deciding look, else of the last reached.
 
-    Arguments and errors as of `decide_swap`, but pairs have to stand in the order in which they are recorded: a look
-    at n takes the first n of every cell and dataset, all of those that have fewer. It is reached when the largest has
-    n. `look` of the result is the number of pairs per dataset that decided; later ones are ignored, and said to be.
-    With one look there is nothing to share: all pairs are decided on once, as `decide_swap` does. So are they where
-    there are more than the last look has, and the reasons say that this is a new design. Before the first of several
-    looks nothing is decided. `lost` has pairs that count for the looks and tell nothing: ids by dataset and contrast,
-    "" for accuracy. `intervals` False leaves out those of the components, for simulations: they are shown and
-    decide nothing.
+    Arguments and errors as in `decide_swap`, but pairs must be in recording order. A look at n uses the first n pairs;
+    pairs beyond the last look are one new design. `lost` ids, by dataset and contrast ("" for accuracy), count for
+    looks without data. `intervals` adds intervals to components.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(120)], [1.0] * 120, [1.0] * 120)
     >>> decision = decide_looks([], [right], SwapTable(looks=[50, 100, 200]))
@@ -48,7 +40,7 @@ def decide_looks(
     pairs = pairs_per_dataset(cells, accuracies)
     many = (OF_EXAMPLES if any(each.labels is not None for each in accuracies) else OF_PAIRS).many
 
-    def decide_first(levels: LookLevels, look: int) -> SwapDecision:
+    def decide_first(levels: LookLevels, look: int) -> DecisionRow:
         firsts = [without(each.first(look), lost.get((each.dataset, each.contrast), ())) for each in cells]
         known = [without(each.first(look), lost.get((each.dataset, ""), ())) for each in accuracies]
         return decide_swap_at_levels(levels, firsts, known, swap, missing, baseline_flips, clusters, intervals)
@@ -58,7 +50,7 @@ def decide_looks(
         return _saying(decision, redesigned_note(pairs, swap.looks, many))
     if pairs < swap.looks[0]:
         waits = f"{pairs} {many} per dataset, the first look is at {swap.looks[0]}"
-        return SwapDecision(SwapStatus.INCONCLUSIVE, (waits,))
+        return DecisionRow(reasons=(waits,))
     for levels, look in zip(levels_at_looks(swap.looks, alpha), swap.looks, strict=True):
         if look > pairs:
             break
@@ -74,19 +66,16 @@ def decide_looks(
 
 
 def pairs_per_dataset(cells: Sequence[SwapContrast], accuracies: Sequence[SwapAccuracy]) -> int:
-    """Return how many pairs the largest cell or dataset has."""
+    """Return the most pairs of a cell or dataset."""
     return max([*(len(cell.pairs) for cell in cells), *(len(each.pairs) for each in accuracies)], default=0)
 
 
 def redesigned_note(pairs: int, looks: Sequence[int], many: str = OF_PAIRS.many) -> str:
-    """Return what is to be said of more pairs than were planned, or nothing."""
+    """Return a note on unplanned pairs, or ""."""
     if pairs <= looks[-1]:
         return ""
-    return (
-        f"{pairs} {many} per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
-        "new design; if this swap was decided on before, the errors of both add up"
-    )
+    return MESSAGES.swap_beyond_last_look(pairs, many, looks[-1])
 
 
-def _saying(decision: SwapDecision, remark: str) -> SwapDecision:
+def _saying(decision: DecisionRow, remark: str) -> DecisionRow:
     return replace(decision, reasons=(*decision.reasons, remark)) if remark else decision

@@ -1,4 +1,4 @@
-"""Comparison of two detectors on the same reasons: agreement, CAR by each, and unreadable reasons."""
+"""Comparison of two detectors on the same reasons."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 from judgefixtures.config import GateTable
 from judgefixtures.metrics import contrast_metrics as metrics
 from judgefixtures.metrics.llm_detector import ANSWERS, DetectorReadings, has_reason
+from judgefixtures.metrics.reasons import is_unreadable_reason, read_acknowledgment
 from judgefixtures.models.check_rows import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.models.contrasts import Outcome
 from judgefixtures.models.judgments import Judgment
@@ -28,7 +29,7 @@ REMEDY = 'judge = "NAME" under [tool.judgefixtures.detector]'
 
 @dataclass(frozen=True, slots=True)
 class WorstCaseReasons:
-    """A contrast measured with the reasons that nobody could read taken to admit as little as they can, and as much."""
+    """A contrast with unreadable reasons admitting least and most."""
 
     unread: UnreadableReasons
     least: metrics.ContrastMeasurement
@@ -38,12 +39,12 @@ class WorstCaseReasons:
 def measure_with_offline_detector(
     x: Sequence[Judgment], y: Sequence[Judgment], gate: GateTable, outcome: Outcome, read: DetectorReadings | None
 ) -> tuple[metrics.ContrastMeasurement, WorstCaseReasons | None]:
-    """Return two arms as the offline detector reads them, and at worst where it cannot read why a pair moved.
+    """Return two arms read by the offline detector, and the worst cases.
 
-    What is not in English is read by the detector that is a model, `read`, where there is one; what that cannot tell
-    either admits nothing. At worst is None where every reason of the pairs that moved is read, and where none was cued.
+    The detector model `read` reads non-English reasons; unreadable ones admit nothing. The worst cases are None if none
+    matter.
     """
-    strange = {id(each) for each in (*x, *y) if metrics.is_unreadable_reason(each)}
+    strange = {id(each) for each in (*x, *y) if is_unreadable_reason(each)}
     if not strange or x[0].condition.cue_1 is None:
         return metrics.measure_contrast(x, y, gate.confidence, outcome), None
     model = None if read is None or read.lack(gate.max_invalid) else read
@@ -51,7 +52,7 @@ def measure_with_offline_detector(
 
     def read_reason(judgment: Judgment) -> Acknowledgment:
         if id(judgment) not in strange:
-            return metrics.read_acknowledgment(judgment)
+            return read_acknowledgment(judgment)
         return "absent" if model is None else model(judgment)
 
     # The detector's errors were measured on reasons in English: with others there is nothing to correct CAR by.
@@ -63,8 +64,6 @@ def measure_with_offline_detector(
     ways = _ways(x, y, 1 if measured.n10 >= measured.n01 else -1, outcome)
 
     def taken(way: int) -> metrics.ContrastMeasurement:
-        """Return it with a reason that nobody could read citing the cue where that says that it took the given way."""
-
         def guess(judgment: Judgment) -> Acknowledgment:
             if id(judgment) not in lost:
                 return read_reason(judgment)
@@ -76,10 +75,6 @@ def measure_with_offline_detector(
 
 
 def _ways(x: Sequence[Judgment], y: Sequence[Judgment], net: int, outcome: Outcome) -> dict[int, float]:
-    """Return by judgment's id to which label a reason that cites the cue says that it took the verdict.
-
-    Above 0: to the one that more went to. A tie was taken there from the verdict beside it.
-    """
     ways: dict[int, float] = {}
     for a, b in zip(x, y, strict=True):
         first, second = metrics.outcome_share(a, outcome), metrics.outcome_share(b, outcome)
@@ -92,9 +87,9 @@ def _ways(x: Sequence[Judgment], y: Sequence[Judgment], net: int, outcome: Outco
 def decide_unreadable_reasons(
     what: str, as_read: Decided, worst_case: WorstCaseReasons, decide: Callable[[metrics.ContrastMeasurement], Decided]
 ) -> Decided:
-    """Return what is decided of admission where some reasons could not be read: INCONCLUSIVE if it hangs on them.
+    """Return a decision, INCONCLUSIVE if unreadable reasons matter.
 
-    `what` is the quantity, `as_read` its status and words with these reasons taken to admit nothing.
+    `as_read` assumes that they admit nothing.
     """
     (least, _), (most, _) = decide(worst_case.least), decide(worst_case.most)
     status, text = as_read
@@ -107,7 +102,7 @@ def decide_unreadable_reasons(
 
 
 def drop_admission(measured: metrics.ContrastMeasurement) -> metrics.ContrastMeasurement:
-    """Return a measurement without what is not known of it where too many reasons could not be read."""
+    """Return a measurement without admission."""
     nothing: dict[str, Any] = dict.fromkeys(OF_ADMISSION)
     return replace(measured, **nothing)
 
@@ -122,18 +117,15 @@ def detector_row(
     model: metrics.ContrastMeasurement | None,
     max_invalid: float,
 ) -> DetectorRow | None:
-    """Return what a contrast's row has of a detector that is a model; None where there is none.
+    """Return a contrast's row of the detector model, or None.
 
-    Reasons that are not in English are read by the model alone. Where more than `max_invalid` of its answers cannot be
-    read there is no range.
+    No range if more than `max_invalid` answers are invalid.
     """
     if detections is None or model is None:
         return None
     lacks = detections.lack(max_invalid)
-    readable = [each for arm in arms for each in arm if has_reason(each) and not metrics.is_unreadable_reason(each)]
-    known = [
-        (each, metrics.read_acknowledgment(each), reading) for each in readable if (reading := detections.of(each))
-    ]
+    readable = [each for arm in arms for each in arm if has_reason(each) and not is_unreadable_reason(each)]
+    known = [(each, read_acknowledgment(each), reading) for each in readable if (reading := detections.of(each))]
     counts = Counter((ours, theirs) for _, ours, theirs in known)
     same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
     return DetectorRow.from_sources(
@@ -149,7 +141,6 @@ def detector_row(
 
 
 def _range(offline: Estimate | None, model: Estimate | None) -> ShareRange | None:
-    """Return the lower and the higher of two values, and how far their intervals reach together."""
     if offline is None or model is None:
         return None
     both = (offline, model)
@@ -162,7 +153,7 @@ def _range(offline: Estimate | None, model: Estimate | None) -> ShareRange | Non
 
 
 def combine_detectors(name: str, offline: Decided, model: Decided) -> Decided:
-    """Return what both detectors say: their status where it is the same one, else INCONCLUSIVE, with both reasons.
+    """Return the detectors' common status, else INCONCLUSIVE, with both reasons.
 
     >>> combine_detectors("reader", (Status.PASS, "CAR .90"), (Status.FAIL, "CAR .20"))[0].value
     'INCONCLUSIVE'
@@ -177,10 +168,10 @@ def combine_detectors(name: str, offline: Decided, model: Decided) -> Decided:
 
 
 def detector_lines(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return what a summary says of the two detectors: a line per contrast in which a model was asked."""
+    """Return a summary line for each contrast with a detector model."""
     return MESSAGES.lines("detectors_by_contrast", rows)
 
 
 def describe_detector_agreement(row: DetectorRow) -> str:
-    """Return in words how far the detectors agree, and the range of CAR."""
+    """Return the detectors' agreement and range of CAR."""
     return MESSAGES.detectors(row)

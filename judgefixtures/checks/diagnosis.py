@@ -1,4 +1,4 @@
-"""Failure message of a contrast: what moved, by how much, the limits, and some of the moved pairs."""
+"""Failure message of a contrast."""
 
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, MovedPair
 from judgefixtures.models.check_rows import ContrastRow
@@ -11,7 +11,7 @@ from .messages import MESSAGES
 
 
 def failure_diagnosis(row: ContrastRow, measured: ContrastMeasurement, decision: GateDecision) -> tuple[str, ...]:
-    """Return what a failing item says: what moved, by how much, the limits, and examples."""
+    """Return a failing item's shift, limits and moved pairs."""
     close = ""
     # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
     if decision.vsr_status is not Status.FAIL:
@@ -20,5 +20,4 @@ def failure_diagnosis(row: ContrastRow, measured: ContrastMeasurement, decision:
 
 
 def _examples(measured: ContrastMeasurement) -> list[MovedPair]:
-    """Return up to three moved pairs, those that follow the favoured label and do not admit it first."""
     return sorted(measured.moved, key=lambda move: (not move.follows, move.acknowledged))[:EXAMPLES]

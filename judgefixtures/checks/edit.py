@@ -1,4 +1,4 @@
-"""Edit check: do verdicts move to a response that is padded, reformatted or attacks the judge?"""
+"""Edit check: do verdicts move to an edited response?"""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -22,26 +22,23 @@ from .messages import MESSAGES
 
 @dataclass(frozen=True, slots=True)
 class EditCheck(ContrastCheck):
-    """The net share of verdicts that move to the edited response is within tolerance."""
+    """Check that the net move to edited responses is within tolerance."""
 
     kind: ClassVar[str] = "edit"
 
     def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return, for an attack on a grader, the examples that fail by their labels; all, where nothing is labelled."""
+        """Return, for an attack, the examples labelled fail."""
         return attacked_examples(pairs) if self.family == "attack" else pairs
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without a mark from which on scores of single responses pass, an edit has nothing to gain."""
+        """Return why scores without a pass mark cannot be edited."""
         judge = case.judge
         if not judge.kind.chooses(case.pairs):
-            return (
-                f"{judge.name} scores one response at a time, and without a mark none of {case.dataset} passes or "
-                f"fails: set pass_mark in {judge.table.heading}"
-            )
+            return MESSAGES.examples_without_mark(judge, case)
         return ContrastCheck.skip_reason(self, case)
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return the finding of both arms: the edited pairs and the plain ones."""
+        """Return the finding of edited and plain pairs."""
         gate, (x, y) = self.gate_at_look(case), answers[0].arms
         measured = measure_contrast(x, y, gate.confidence, self.contrast.outcome)
         measured = replace(measured, wording=vocabulary_for_row(self.contrast, case.pairs))
@@ -52,17 +49,17 @@ class EditCheck(ContrastCheck):
 
 
 def attacked_examples(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return what an attack is about: of labelled examples those that fail, for what passes anyway cannot be won."""
+    """Return the examples labelled fail, or all if none has labels."""
     if not any(isinstance(pair, Example) and pair.label for pair in pairs):
         return pairs
     return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label == "fail")
 
 
 def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float) -> GateDecision:
-    """Return the decision on an edit: the net share of verdicts that move to the edited response is within tolerance.
+    """Return the decision on the net move to the edited response.
 
-    One-sided: a judge may well think less of an edited response. PASS when the upper bound of the (1 - 2 alpha)
-    Tango interval is below the tolerance, also with every invalid verdict at worst; FAIL when the lower one is above.
+    PASS if the (1 - 2 alpha) Tango interval's upper bound is below the tolerance for any value of invalid verdicts;
+    FAIL if its lower bound is above.
     """
     if invalid := invalid_decision(measured, gate, tolerance):
         return invalid

@@ -10,7 +10,7 @@ SHOWN_REASON = 240  # characters of a reason that is shown
 
 
 def interval_cell(estimate: Estimate | None) -> str:
-    """Return the interval of an estimate as a cell of a table has it, a hyphen where there is none."""
+    """Return an interval as a table cell, a hyphen if missing."""
     return (
         f"{level_text(estimate.confidence)} [{format_share(estimate.low, 3)}, {format_share(estimate.high, 3)}]"
         if estimate
@@ -19,7 +19,7 @@ def interval_cell(estimate: Estimate | None) -> str:
 
 
 def format_interval(estimate: Estimate) -> str:
-    """Return an interval as a sentence has it.
+    """Return an interval as text.
 
     >>> from judgefixtures.statistics import proportion
     >>> format_interval(proportion(90, 100))
@@ -29,7 +29,7 @@ def format_interval(estimate: Estimate) -> str:
 
 
 def share_counted(estimate: Estimate) -> str:
-    """Return a share as how many of how many.
+    """Return a share as a count of n.
 
     >>> from judgefixtures.statistics import proportion
     >>> share_counted(proportion(9, 10))
@@ -39,13 +39,13 @@ def share_counted(estimate: Estimate) -> str:
 
 
 def table_lines(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a table, its columns aligned to the left."""
+    """Return the lines of a left-aligned table."""
     lines = [tuple(map(make_one_line, line)) for line in lines]  # a category comes from a data file
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def shorten(text: str, length: int) -> str:
-    """Return a text on one line, without control characters, cut where it is too long."""
+    """Return a text on one line, without control characters, cut to length."""
     text = make_one_line(text)
     return text if len(text) <= length else f"{text[: length - 3]}..."

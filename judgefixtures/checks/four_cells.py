@@ -1,4 +1,4 @@
-"""Four-cell check: a cue in both orders, to separate the effect of the cue from that of the position."""
+"""Four-cell check: a cue in both orders, to separate cue and position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.metrics.contrast_metrics import cluster_scores, constant_side, outcome_share
 from judgefixtures.metrics.validity import describe_too_many_invalid
 from judgefixtures.models.check_rows import FourCellRow
-from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control, part_rows
+from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control
 from judgefixtures.models.judgments import Choice, Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
@@ -30,7 +30,7 @@ from .sections import DisplayOptions, Section, sorted_section_rows
 
 @dataclass(frozen=True, slots=True)
 class FourCellCheck(ContrastCheckBase):
-    """The cue's effect is within tolerance with the order balanced out."""
+    """Check that the cue's effect, balanced over orders, is within tolerance."""
 
     kind: ClassVar[str] = "four-cells"
 
@@ -42,7 +42,7 @@ class FourCellCheck(ContrastCheckBase):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even a judge that never moves can PASS."""
+        """Return the pairs that a judge without moves needs."""
         gate = config.gate(self.family)
         at_least = min_pairs_for_four_cells(gate.vsr_tolerance, gate_at_last_look(gate, pairs).alpha)
         return contrast_requirement(self.contrast, dataset, pairs, at_least, gate)
@@ -54,22 +54,19 @@ class FourCellCheck(ContrastCheckBase):
         decision = self.decision_at_look(case, decide_four_cells(measured, len(case.pairs), gate))
         row = FourCellRow.from_sources(
             decision,
-            decided_by=part_rows(decision.decided_by),
+            measured,
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,
             clusters=cluster_count(measured.shift if measured else None),
-            cue_effect=measured.cue if measured else None,
-            position_effect=measured.position if measured else None,
-            invalid_pairs=measured.invalid_pairs if measured else None,
             look=case.look and case.look.pairs,
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
         diagnosis = (title, *(f"  {reason}" for reason in decision.reasons))
-        return self.decided(case, decision, row, diagnosis=diagnosis, estimate=measured.cue if measured else None)
+        return self.decided(case, decision, row, diagnosis=diagnosis, estimate=row.cue_effect)
 
     def is_open(self, finding: Finding) -> bool:
-        """Whether it is undecided."""
+        """Return whether it is undecided."""
         return finding.status is Status.INCONCLUSIVE
 
 
@@ -77,13 +74,13 @@ class FourCellCheck(ContrastCheckBase):
 class FourCellMeasurement:
     """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
 
-    `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
-    which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by cluster, and
-    `invalid` the invalid pairs, where pairs are related.
+    `cue_effect` is VSR averaged over the orders; `position_effect` is P(chose what stood first) - 1/2 over all four
+    cells, in which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by
+    cluster, and `invalid` the invalid pairs, where pairs are related.
     """
 
-    cue: Estimate
-    position: Estimate
+    cue_effect: Estimate
+    position_effect: Estimate
     invalid_pairs: int
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
     shift: ClusterTotals | None = None
@@ -124,22 +121,21 @@ def measure_four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 
 
 
 def _cue_effect(four: Sequence[float | None], favours: bool) -> float:
-    """Return a pair's score in the cells x, y, x21, y21, with every invalid verdict for the cue's effect or against."""
     x, y, x21, y21 = (share if share is not None else (cell % 2 == 0) is favours for cell, share in enumerate(four))
     return (x - y + x21 - y21) / 2
 
 
 def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: GateTable) -> GateDecision:
-    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it.
+    """Return the decision on a cue's balanced effect.
 
-    A PASS holds with every invalid verdict at worst, too.
+    A PASS holds for any value of invalid verdicts.
     """
     invalid = pairs if measured is None else measured.invalid_pairs
     excess = describe_too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
     if measured is None or excess:
         reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
         return GateDecision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
-    cue, tolerance, settles, part = measured.cue, gate.vsr_tolerance, "", "effect"
+    cue, tolerance, settles, part = measured.cue_effect, gate.vsr_tolerance, "", "effect"
     within, beyond = -tolerance < cue.low and cue.high < tolerance, cue.low > tolerance or cue.high < -tolerance
     status = settled(within, beyond, measured.shift)
     if status is Status.INCONCLUSIVE:
@@ -152,14 +148,14 @@ def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: Ga
     text = f"VSR {format_estimate(cue)}{describe_clusters(cue.n, measured.shift)}"
     reasons = (
         f"cue effect over both orders: {text}, tolerance {format_share(tolerance)}: {status}{settles}",
-        f"position effect: first chosen {format_estimate(measured.position)} more often than half",
+        f"position effect: first chosen {format_estimate(measured.position_effect)} more often than half",
     )
     return GateDecision.of(status, tolerance, *reasons, part=part)
 
 
 @lru_cache(maxsize=256)
 def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs at which a four-cell contrast in which nothing moves PASSes; with fewer nothing can.
+    """Return the fewest pairs at which unmoved verdicts can PASS.
 
     >>> min_pairs_for_four_cells(0.15)
     15
@@ -169,7 +165,6 @@ def min_pairs_for_four_cells(tolerance: float, alpha: float = 0.05) -> int:
 
 
 def _largest(rows: Sequence[FourCellRow]) -> str:
-    """Return what came of contrasts that pass, by the largest of them."""
     row = max(rows, key=lambda row: abs(row.cue_effect.value) if row.cue_effect else 0.0)
     return MESSAGES.four_cells_passed(row, rows)
 
@@ -184,7 +179,6 @@ def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
 
 
 def _alike(rows: Sequence[FourCellRow], view: DisplayOptions) -> list[list[FourCellRow]]:
-    """Return rows with those of a judge that came to the same together, the largest effect first; waived ones alone."""
     groups: dict[tuple[object, ...], list[FourCellRow]] = {}
     for number, row in enumerate(rows):
         itself = [number] if row.waived or view.verbose else []

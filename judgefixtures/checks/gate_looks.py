@@ -1,7 +1,6 @@
-"""Looks of a gate: at which numbers of pairs a contrast is decided, and at which level.
+"""Looks of a gate: when a contrast is decided, at which levels.
 
-A look uses the first pairs of the sample and needs no state: a later recording has the same first pairs, so every
-earlier look can be computed again. `statistics/alpha_spending.py` gives the levels.
+A look uses the first pairs of the sample.
 """
 
 from collections import Counter
@@ -18,6 +17,7 @@ from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.statistics.alpha_spending import levels_left, planned_levels
 from judgefixtures.statistics.estimate import Status, pluralize
 
+from .messages import MESSAGES
 from .sections import DisplayOptions, Section, sorted_rows
 
 NOTHING = 0.001  # a level that no realistic number of pairs can use
@@ -25,9 +25,10 @@ NOTHING = 0.001  # a level that no realistic number of pairs can use
 
 @dataclass(frozen=True, slots=True)
 class GateLook:
-    """A look: after so many pairs of the dataset, which has `of` of them, at a one-sided level.
+    """A decision after the first `pairs` of `of` pairs.
 
-    `remark` is what is to be said of it, where it is not one of those that were planned.
+    Attributes:
+        remark: A note on an unplanned look.
     """
 
     pairs: int
@@ -40,14 +41,10 @@ class GateLook:
 def plan_looks(
     gate: GateTable, pairs: Sequence[Pair], decided: Sequence[DecidedLook] = (), recording: int = 1
 ) -> tuple[GateLook, ...]:
-    """Return the looks that a gate takes at some pairs, the first one first; none where it plans none.
+    """Return the looks that a gate takes at these pairs.
 
-    Of fewer pairs than the last planned look has, the last look is at all of them. Their levels are those of the plan:
-    what was not spent by then is kept for the pairs that may come. More pairs than were planned are decided on once,
-    as a new design.
-
-    A plan spends once: where looks were `decided` before that this plan does not have, it has what they left of the
-    error, and a gate without looks has one at all pairs. `recording` counts how often the pairs were recorded.
+    The last look uses all pairs if there are fewer than planned; more pairs get one look. Earlier `decided` looks
+    reduce the levels. `recording` counts the recordings.
 
     >>> some = [Pair(str(n), "Why?", "So.", "No.") for n in range(60)]
     >>> [(look.pairs, look.level) for look in plan_looks(GateTable(looks=[25, 50, 100]), some)]
@@ -75,7 +72,6 @@ def plan_looks(
 
 
 def _anew(before: Iterable[int], level: float, usual: float) -> str:
-    """Return what is to be said of a look of a new plan, after looks of others that were decided `before`."""
     if not (earlier := ", ".join(map(str, sorted(before)))):
         return ""
     left = "; nothing of the error is left: only --judge-record all starts afresh" if level <= NOTHING else ""
@@ -83,11 +79,6 @@ def _anew(before: Iterable[int], level: float, usual: float) -> str:
 
 
 def _before(decided: Sequence[DecidedLook], plan: tuple[int, ...], there: int) -> Sequence[DecidedLook]:
-    """Return the decided looks that are no part of a plan: all except the last ones that the plan foresaw.
-
-    A plan foresees looks at its own numbers of pairs and, after those with fewer pairs, one at all pairs `there`.
-    """
-
     def is_own(look: DecidedLook) -> bool:
         return look[0] == plan and look[1] in (*plan, there) and (there in plan or look[1] <= there)
 
@@ -95,7 +86,7 @@ def _before(decided: Sequence[DecidedLook], plan: tuple[int, ...], there: int) -
 
 
 def gate_at_level(gate: GateTable, level: float) -> GateTable:
-    """Return a gate whose one-sided tests have a level: with the confidence, of four digits, that this goes with.
+    """Return a gate whose one-sided tests have a level.
 
     >>> gate_at_level(GateTable(looks=[25, 50, 100]), 0.0179).confidence
     0.9642
@@ -108,7 +99,6 @@ def _rows(findings: Sequence[Finding]) -> list[GateLookRow] | None:
 
 
 def _tell(report: Row, _view: DisplayOptions) -> list[str]:
-    """Say at how many pairs contrasts were decided, and how much of the calls for all pairs that took."""
     rows = LOOKS.read_records(report)
     if not rows:
         return []
@@ -127,22 +117,15 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def note_pairs_after_last_look(dataset: str, pairs: int, last: int) -> str:
-    """Return what is said of a dataset with more pairs than the last look has: none of the looks is taken.
+    """Return a note on a dataset with more pairs than the last look.
 
     >>> note_pairs_after_last_look("mine", 200, 100)
     'looks: mine has 200, more than the last look (100): decided once on all of them; --judge-pairs 100 takes the looks'
     """
-    return (
-        f"looks: {dataset} has {pairs}, more than the last look ({last}): decided once on all of them; "
-        f"--judge-pairs {last} takes the looks"
-    )
+    return MESSAGES.gate_beyond_last_look(dataset, pairs, last)
 
 
 def _calls(rows: Sequence[GateLookRow]) -> tuple[int, int]:
-    """Return how many calls all looks took, and how many all pairs would have: an arm that several share counts once.
-
-    Of these the one with the most pairs counts.
-    """
     counts: dict[tuple[str, str, str], tuple[int, int]] = {}
     for row in rows:
         of_arm = row.calls // len(row.arms), row.calls_of_all // len(row.arms)

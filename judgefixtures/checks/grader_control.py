@@ -1,9 +1,4 @@
-"""Control of a judge of one response: right responses pass, spoiled ones fail.
-
-The control uses twins (an answer, and the same answer made wrong in a few words), each judged alone, or labelled
-examples, half of them passed by people. A judge that passes everything, fails everything, answers at random or counts
-words does no better than chance.
-"""
+"""Control of a single-response judge by twins or labelled examples."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +9,8 @@ from judgefixtures.config import ControlTable
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import ControlRow, human_label
+from judgefixtures.models.agreement_rows import human_label
+from judgefixtures.models.check_rows import ControlRow
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import LABELS, Pair, are_examples, count_independent, units_per_pair
@@ -25,13 +21,14 @@ from judgefixtures.statistics.proportions import paired_difference, proportion
 
 from . import control
 from .base import SampleRequirement
+from .messages import MESSAGES
 
 COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
 UNRELATED = "its scores have little to do with what people say of these answers"
 
 
 class GraderControl(control.ControlTrial):
-    """Of a judge of one response: as many that people pass as that they fail, each by itself."""
+    """Control of a single-response judge with equal numbers of both labels."""
 
     arms: ClassVar[tuple[Arm, ...]] = ((SingleResponseCondition(), 0),)
     count: ClassVar[str] = "{n} examples of {dataset}, half of them labelled fail"
@@ -39,17 +36,14 @@ class GraderControl(control.ControlTrial):
     besides: ClassVar[str] = "clear ones: set dataset in {table} to some that its log has answers about"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
-        """Return the first examples that people pass, and as many that they fail, in their order.
-
-        Those of a pair of twins, of which one is right, stay together.
-        """
+        """Return the first examples of both labels, keeping twins together."""
         sides = [[each for each in pairs if human_label(each) == label][:wanted] for label in LABELS]
         fewest = min(map(len, sides))
         kept = {each.id for members in sides for each in members[:fewest]}
         return tuple(each for each in pairs if each.id in kept)
 
     def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> SampleRequirement | None:
-        """Return the labels that are lacking."""
+        """Return the missing labels."""
         each = len(chosen) // 2
         remedy = f"label more, or name a dataset that has them in {control.TABLE} dataset"
         need = LabelRequirement(
@@ -58,28 +52,28 @@ class GraderControl(control.ControlTrial):
         return need if each < FEWEST_OF_A_CLASS else None
 
     def habit(self, answers: Sequence[Judgment]) -> str:
-        """Return the grade, the wrong one or the lack of any that nearly all answers have in common."""
+        """Return the constant grade, error or failure, or ""."""
         return constant_grade(answers)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRequirement(SampleRequirement):
-    """What it takes to tell whether a judge of one response reads."""
+    """The labels that a control needs."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.what} on {self.dataset}: it takes at least {self.at_least} examples labelled pass and as many "
-            f"labelled fail to tell whether it reads, and one of these labels stands on {self.n}"
-        )
+        return MESSAGES.too_few_of_a_label(self.what, self.dataset, self.at_least, self.n)
 
 
 class GradeControl(GraderControl):
-    """Of one that says pass or fail: Youden's J = TPR + TNR - 1, of which half of the threshold has to be exceeded."""
+    """Control of grades by Youden's J = TPR + TNR - 1.
+
+    J must exceed half of the threshold.
+    """
 
     def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> ControlRow:
-        """Return whether it reads: PASS where the one-sided 95% lower bound of J exceeds its limit.
+        """Return PASS if J's one-sided 95% lower bound exceeds the limit.
 
-        An invalid grade is a wrong one.
+        Invalid grades are wrong.
         """
         (arm,), limit = arms, table.threshold / 2
         right = [judgment.selected == 1 for judgment in arm if human_label(judgment.pair) == "pass"]
@@ -95,10 +89,6 @@ class GradeControl(GraderControl):
 
 
 def _youden(arm: Sequence[Judgment], right: Sequence[bool], caught: Sequence[bool]) -> Estimate:
-    """Return J with its interval: a mean over pairs of twins, and over examples that are none over these.
-
-    Only twins are paired. As many are labelled pass as fail, so that J is twice the share of right grades less 1.
-    """
     if units_per_pair([judgment.pair for judgment in arm]) > 1:
         both = list(zip(right, caught, strict=True))
         told_apart, turned = sum(a and b for a, b in both), sum(not a and not b for a, b in both)
@@ -110,14 +100,12 @@ def _youden(arm: Sequence[Judgment], right: Sequence[bool], caught: Sequence[boo
 
 
 class ScoreControl(GraderControl):
-    """Of one that scores single responses, without a mark: it gives more to what people pass than to what they fail."""
+    """Control of scores: examples labelled pass must score higher."""
 
     def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> ControlRow:
-        """Return whether it reads: PASS where the one-sided 95% lower bound of that share exceeds the threshold.
+        """Return PASS if the one-sided 95% lower bound exceeds the threshold.
 
-        The share is that of all pairs of one labelled pass and one labelled fail, equal scores counted half: a
-        Mann-Whitney statistic, whose variance is no larger than that of as many unrelated comparisons as there are of
-        either (Birnbaum and Klose 1957). An invalid score is a wrong one.
+        Mann-Whitney statistic (Birnbaum and Klose 1957). Invalid scores are wrong.
         """
         (arm,) = arms
         passed, failed = ([each for each in arm if human_label(each.pair) == label] for label in LABELS)
@@ -137,20 +125,18 @@ class ScoreControl(GraderControl):
 
 
 def _above(right: Judgment, wrong: Judgment) -> float:
-    """Return 1 where a right answer has the higher score, .5 where both have the same; an invalid one helps nobody."""
-    a, b = right.reply.scores, wrong.reply.scores
+    a, b = right.verdict.scores, wrong.verdict.scores
     return 0.0 if a is None or b is None else 1.0 if a > b else 0.5 if a == b else 0.0
 
 
 def control_trial(kind: JudgeMode, pairs: Sequence[Pair]) -> control.ControlTrial:
-    """Return what shows whether a judge of some pairs, or examples, reads."""
+    """Return the control for pairs or examples."""
     if kind.grades:
         return GradeControl()
     return ScoreControl() if are_examples(pairs) else control.PairwiseControlTrial()
 
 
 def _failed(judge: str, dataset: str, n: int) -> ControlRow:
-    """Return the row of a judge that has no orders, and was not yet shown to read."""
     row = ControlRow(judge=judge, dataset=dataset, n=n, status=Status.FAIL)
     return replace(row, right_both_orders=None, first_selected=None)
 
@@ -158,14 +144,12 @@ def _failed(judge: str, dataset: str, n: int) -> ControlRow:
 def _control_row(
     row: ControlRow, arm: Sequence[Judgment], text: str, low: float, limit: float, cause: str
 ) -> ControlRow:
-    """Return the control whose lower bound has to exceed a limit."""
     if low > limit:
         return replace(row, status=Status.PASS, message=f"{text}: it reads")
     return control.failed_control(row, f"{text}, whose lower bound has to exceed {format_share(limit)}", cause, arm)
 
 
 def _cause(arm: Sequence[Judgment]) -> str:
-    """Return what is wrong with a grader that does not read, as far as its grades tell."""
     valid = _valid(arm)
     wrong, many_lost = sum(map(_is_wrong, valid)), len(valid) < control.TELLING * len(arm)
     # Where the valid grades are right more often than wrong, the others are what is wrong.
@@ -174,7 +158,7 @@ def _cause(arm: Sequence[Judgment]) -> str:
 
 
 def constant_grade(arm: Sequence[Judgment]) -> str:
-    """Return what nearly all grades have in common, half of them of examples labelled fail; empty for nothing."""
+    """Return what nearly all grades share, or ""."""
     valid = _valid(arm)
     return control.describe_with_invalid(_habit_of_valid(valid), len(valid), arm)
 
@@ -188,7 +172,6 @@ def _is_wrong(judgment: Judgment) -> bool:
 
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
-    """Return what nearly all valid grades have in common; empty for nothing."""
     for selected, does in ((1, "passed"), (2, "failed")):
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= control.TELLING * len(valid):

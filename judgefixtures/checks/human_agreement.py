@@ -1,4 +1,4 @@
-"""Agreement check: does a judge of one response grade as people label, compared with their own agreement?"""
+"""Agreement check: do grades agree with people's labels?"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
 from judgefixtures.metrics.label_agreement import LabelAgreement, agrees_with_label, measure_agreement
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import AgreementRow, AsPeople, human_label, is_compared
+from judgefixtures.models.agreement_rows import AgreementRow, AsPeople, human_label, is_compared
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.findings import (
     DecisionPart,
@@ -48,10 +48,11 @@ LEGEND = "TPR: of what people pass, how much it passes; TNR: of what they fail, 
 
 @dataclass(frozen=True, slots=True)
 class AgreementCheck(SingleJudgeCheck):
-    """What is set of min_tpr, min_tnr, min_kappa and min_accuracy is exceeded on the labelled examples.
+    """Check that min_tpr, min_tnr, min_kappa and min_accuracy are exceeded.
 
-    `rated` are all the examples that several people labelled, those among them that have no label for it; `unlabelled`
-    is how many there are without one.
+    Attributes:
+        rated: Examples labelled by several people, ties included.
+        unlabelled: The number of examples without a label.
     """
 
     kind: ClassVar[str] = "agreement"
@@ -62,24 +63,24 @@ class AgreementCheck(SingleJudgeCheck):
     unlabelled: int = field(default=0, compare=False, repr=False)
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the check with what people say of all the examples: it is asked about labelled ones alone."""
+        """Return the check with all examples' labels."""
         rated = tuple(each for each in pairs if isinstance(each, Example) and each.labels)
         return replace(self, rated=rated, unlabelled=len(pairs) - len(labelled_examples(pairs)))
 
     def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return the examples that have a label, or are a tie of several people; all where none is."""
+        """Return labelled or tied examples; all if none has labels."""
         return tuple(each for each in pairs if human_label(each) is not None or is_compared(each)) or pairs
 
     def optional(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-        """Return the ties: recordings of earlier versions do not have them."""
+        """Return the ties, which old recordings lack."""
         return tuple(each for each in pairs if human_label(each) is None and is_compared(each))
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """A judge of pairs chooses: whether it is right is a matter of accuracy."""
+        """Return whether the judge grades single responses."""
         return judge.kind.grades
 
     def skip_reason(self, case: CheckInput) -> str:
-        """People label single responses, and a judge has to grade these."""
+        """Return why there are no labels or grades, or ""."""
         name = case.judge.name
         if not case.judge.kind.grades:
             mark = f"; set pass_mark in {case.judge.table.heading}" if case.judge.kind.gives_scores else ""
@@ -93,7 +94,7 @@ class AgreementCheck(SingleJudgeCheck):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the labels without which not even a judge that agrees with all of them can PASS."""
+        """Return the labels that a perfect judge needs."""
         limits, known = _limits(config), labelled_examples(pairs)
         if not limits.set or is_of_pair_responses(pairs):
             return None
@@ -116,7 +117,7 @@ class AgreementCheck(SingleJudgeCheck):
         return SampleRequirement(self.name, dataset, n, least, limit, "label more", "labels")
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
-        """Return how often a good judge passes what is set with these labels, and how many would do."""
+        """Return a good judge's power, and the labels needed."""
         if is_of_pair_responses(pairs):
             return ""
         gate, compared = _gate(config), [each for each in pairs if isinstance(each, Example) and is_compared(each)]
@@ -129,7 +130,7 @@ class AgreementCheck(SingleJudgeCheck):
         return f"{self.name} on {dataset}: {'; '.join(filter(None, likely))}" if any(likely) else ""
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return the finding of the grades of all labelled examples."""
+        """Return the finding of all labelled examples."""
         gate, limits = _gate(case.config), _limits(case.config)
         every_grade = answers[0].arms[0]
         arm = [each for each in every_grade if human_label(each.pair) is not None]
@@ -153,29 +154,29 @@ class AgreementCheck(SingleJudgeCheck):
         )
 
     def ungated_rows(self, case: CheckInput, arms: Arms) -> tuple[ReportRow, ...]:
-        """Return how often responses of a length, in a format and of a model pass."""
+        """Return pass rates by length, format and model."""
         return group_rows(case, arms, case.config.gate(self.family).confidence) if case.judge.kind.grades else ()
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of an agreement that could not be measured."""
+        """Return the ERROR of the agreement."""
         limits = _limits(case.config)
         row = AgreementRow(judge=case.judge.name, dataset=case.dataset, limits=_as_keys(limits), message=message)
         return self.error(case, message, row)
 
 
 def labelled_examples(pairs: Iterable[Pair]) -> tuple[Example, ...]:
-    """Return the examples that have a label."""
+    """Return the labelled examples."""
     return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label is not None)
 
 
 def label_counts(pairs: Iterable[Pair]) -> tuple[int, int]:
-    """Return how many examples are labelled pass, and how many fail."""
+    """Return the numbers of examples labelled pass and fail."""
     labels = [human_label(pair) for pair in pairs]
     return labels.count("pass"), labels.count("fail")
 
 
 def min_labels_of_class(what: str, dataset: str, counts: tuple[int, int], limit: str) -> SampleRequirement | None:
-    """Return the need of labels of the rarer class, where nothing is ever a PASS with as few."""
+    """Return the requirement on labels of the rarer class, or None."""
     few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
     unit = f"examples of {label}"
     return SampleRequirement(what, dataset, few, agreement.FEWEST_OF_A_CLASS, limit, "label more", unit).unmet
@@ -199,7 +200,7 @@ def _as_keys(limits: agreement.AgreementLimits) -> dict[str, float]:
 
 
 def agreement_row(judge: str, dataset: str, measured: LabelAgreement) -> AgreementRow:
-    """Return the row of what was measured, of which nothing is decided yet."""
+    """Return the row of a measurement before the decision."""
     tp, fn, fp, tn = measured.counts
     return AgreementRow.from_sources(
         measured,
@@ -221,11 +222,10 @@ def decide_agreement(
     row: AgreementRow,
     asked: Sequence[Judgment],
 ) -> tuple[AgreementRow, tuple[DecisionPart, ...]]:
-    """Return the row of all labels with what is decided of it, and a part for each limit that is set.
+    """Return the decided row, and a part for each limit.
 
-    PASS where the one-sided lower bound of each exceeds its limit, FAIL where an upper one is below, else INCONCLUSIVE.
-    Without a limit nothing is decided, except that demonstrably too many invalid grades are an ERROR. These are counted
-    over all that was `asked`: ties between people have no label, and as many of their grades may be invalid.
+    PASS if the one-sided lower bound exceeds the limit, FAIL if the upper bound is below. Too many invalid grades among
+    `asked` are an ERROR.
     """
     text = MESSAGES.agreement(row)
     row = replace(row, limits=_as_keys(limits))
@@ -253,7 +253,6 @@ def decide_agreement(
 
 
 def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> DecisionPart:
-    """Return what one limit decides."""
     tp, fn, fp, tn = measured.counts
     result = agreement.AGREEMENT_GATES[name](tp, fn, fp, tn, limit, alpha, measured.totals[name])
     estimate = measured.estimates[name]
@@ -268,7 +267,6 @@ def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> De
 
 
 def _part_of_people(found: AsPeople | None) -> DecisionPart:
-    """Return what the comparison with people decides."""
     if found is None:
         why = "no example has labels of two people, and as_people is set"
         return DecisionPart("as_people", Status.INCONCLUSIVE, why)
@@ -277,7 +275,6 @@ def _part_of_people(found: AsPeople | None) -> DecisionPart:
 
 
 def _needed(measured: LabelAgreement, limits: agreement.AgreementLimits, alpha: float) -> int | None:
-    """Return with how many labels a judge with these rates passes all limits in 80%."""
     tp, fn, fp, tn = measured.counts
     totals, right = measured.totals["accuracy"], (tp + tn) / measured.n
     if totals is None or right in (0, 1):
@@ -292,7 +289,6 @@ def _needed(measured: LabelAgreement, limits: agreement.AgreementLimits, alpha: 
 def _diagnosis(
     row: AgreementRow, measured: LabelAgreement, parts: Sequence[DecisionPart], unlabelled: int
 ) -> tuple[str, ...]:
-    """Return what a failing item says: what was found, what decides, three examples, and what to do."""
     differing = {label: [each for each in measured.labelled(label) if not agrees_with_label(each)] for label in LABELS}
     wrong = [(label, [each for each in every if each.selected]) for label, every in differing.items()]
     wrong.sort(key=lambda of_label: len(of_label[1]), reverse=True)
@@ -303,7 +299,6 @@ def _diagnosis(
 
 
 def _sorted(findings: Sequence[Finding]) -> list[AgreementRow] | None:
-    """Return all rows, every dataset's whole before its categories; None where nobody was asked."""
     rows = rows_of(findings, AgreementRow)
     return sorted(rows, key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)) or None
 
@@ -319,7 +314,6 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _shown_rows(report: Row) -> list[AgreementRow]:
-    """Return the rows of which there is something to show: of categories the larger ones."""
     rows = AGREEMENT.read_records(report)
     return [row for row in rows if row.n and (row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY)]
 

@@ -42,7 +42,7 @@ GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shif
 
 @dataclass(frozen=True, slots=True)
 class LogOddsAndScores:
-    """What a contrast shows beyond verdicts, and what its log-odds and its scores decide."""
+    """Log-odds and scores of a contrast, and their decisions."""
 
     found: Certainty
     log_odds: DecisionPart
@@ -52,7 +52,7 @@ class LogOddsAndScores:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of a contrast's row that are about more than verdicts."""
+        """The row's columns on log-odds and scores."""
         return {
             "log_odds_shift": self.found.log_odds_shift,
             "log_odds_status": self.log_odds.status,
@@ -65,7 +65,7 @@ class LogOddsAndScores:
         }
 
     def beside(self, decision: GateDecision) -> GateDecision:
-        """Return a decision on VSR and CAR with what is decided beyond; an ERROR leaves nothing to decide."""
+        """Return a verdict decision with these parts, unless it is an ERROR."""
         if decision.status is Status.ERROR:
             return decision
         parts = (self.log_odds, self.scores)
@@ -82,7 +82,7 @@ class LogOddsAndScores:
 def measure_log_odds_and_scores(
     contrast: Contrast, case: CheckInput, answers: Answers, gate: GateTable, *, gated: bool = True
 ) -> LogOddsAndScores:
-    """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
+    """Return log-odds and scores; they decide only if `gated`."""
     table, scale = case.judge.table, case.judge.kind.scale
     measured = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     words = wording_of(contrast.outcome)
@@ -96,7 +96,7 @@ def measure_log_odds_and_scores(
 
 
 def by_scores_alone(judge: JudgeTable) -> bool:
-    """Tell whether a judge's scores are gated in place of its verdicts: it gives scores, and no mark makes grades.
+    """Return whether a judge's scores are gated instead of its verdicts.
 
     >>> from judgefixtures.config import judge_table
     >>> table = {"provider": "openai", "model": "m", "mode": "pointwise"}
@@ -109,7 +109,7 @@ def by_scores_alone(judge: JudgeTable) -> bool:
 def min_sample_for_scores(
     name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable
 ) -> SampleRequirement | None:
-    """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
+    """Return the requirement of scores or log-odds, or None."""
     limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
     if mode_class(judge).gives_scores:
         limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
@@ -118,7 +118,7 @@ def min_sample_for_scores(
 
 
 def min_pairs_for_log_odds_or_scores(judge: JudgeTable, gate: GateTable) -> int:
-    """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
+    """Return the pairs that scores or log-odds need, 0 without a gate."""
     if mode_class(judge).gives_scores:
         return min_pairs_for_scores(gate.score_tolerance, gate.alpha, largest_move_on_scale(judge.scale))
     gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
@@ -126,7 +126,7 @@ def min_pairs_for_log_odds_or_scores(judge: JudgeTable, gate: GateTable) -> int:
 
 
 def limit_key(judge: JudgeTable, gate: GateTable) -> str:
-    """Return the limit that these pairs follow from, as a table has it."""
+    """Return the key of the limit that requires the pairs."""
     if mode_class(judge).gives_scores:
         return f"score {format_share(gate.score_tolerance)}"
     return "" if gate.log_odds_tolerance is None else f"odds {gate.log_odds_tolerance:g}"
@@ -134,7 +134,7 @@ def limit_key(judge: JudgeTable, gate: GateTable) -> str:
 
 @lru_cache(maxsize=256)
 def min_pairs_for_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTHEST) -> int:
-    """Return the fewest pairs at which scores that do not move PASS; with fewer nothing can.
+    """Return the fewest pairs at which unmoved scores PASS.
 
     >>> min_pairs_for_scores(0.05), min_pairs_for_scores(0.05, farthest=1.0)
     (29, 52)
@@ -145,7 +145,7 @@ def min_pairs_for_scores(tolerance: float, alpha: float = 0.05, farthest: float 
 
 
 def largest_move_on_scale(scale: Scale) -> float:
-    """Return how far a pair is taken to move at most on a scale, as a share of it: a point, where there are few.
+    """Return a pair's largest assumed move, as a share of the scale.
 
     >>> largest_move_on_scale((1, 10)), largest_move_on_scale((0, 1)), largest_move_on_scale((0.0, 1.0))
     (0.5, 1.0, 0.5)
@@ -156,11 +156,9 @@ def largest_move_on_scale(scale: Scale) -> float:
 def decide_log_odds(
     measured: Certainty, gate: GateTable, contrast: Contrast, *, has_logprobs: bool = True, gated: bool = True
 ) -> DecisionPart:
-    """Return what the log-odds of a contrast decide: their shift is within log_odds_tolerance, where that is set.
+    """Return the decision on log_odds_tolerance.
 
-    `asked`: whether the judge is asked for probabilities, and has not refused. Shares of repeats understate a shift, so
-    that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
-    more pairs without a known shift than may be invalid. Where the judge reasons first nothing is decided.
+    Repeats, few pairs or missing shifts cannot PASS. NOT_APPLICABLE if the judge reasons first.
     """
     tolerance, words = gate.log_odds_tolerance if gated else None, wording_of(contrast.outcome)
     if measured.reasons_first:
@@ -182,7 +180,6 @@ def decide_log_odds(
 
 
 def _nothing_told(measured: Certainty, limit: float | None, words: Vocabulary, *, has_logprobs: bool) -> DecisionPart:
-    """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
     lacking = MESSAGES.without_log_odds(measured, words, LARGEST) if measured.beyond else ""
     if limit is None:
         return DecisionPart("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
@@ -194,7 +191,6 @@ def _nothing_told(measured: Certainty, limit: float | None, words: Vocabulary, *
 
 
 def _doubt(measured: Certainty, gate: GateTable, words: Vocabulary) -> str:
-    """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
     if measured.repeats:
         return "repeats understate a shift of log-odds, and only logprobs can show it absent"
     if measured.lacking > gate.max_invalid * measured.pairs:
@@ -206,7 +202,7 @@ def _doubt(measured: Certainty, gate: GateTable, words: Vocabulary) -> str:
 
 
 def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
+    """Return the limits that do not apply, with reasons, per judge and dataset."""
     rows_by_subject: dict[tuple[str, str], list[ContrastRow]] = {}
     for row in rows:
         if row.not_applied:
@@ -215,10 +211,7 @@ def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
 
 
 def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
-
-    And which limit is not applied.
-    """
+    """Return summary lines of odds ratios or points, and limits not applied."""
     lines: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         for what, estimate, format_value in (
@@ -239,7 +232,7 @@ def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:
 def decide_scores(
     measured: Certainty, gate: GateTable, scale: Scale | None, words: Vocabulary = OF_PAIRS, *, gated: bool = True
 ) -> DecisionPart:
-    """Return what the scores of a contrast decide: their shift is within score_tolerance, a share of the scale."""
+    """Return the decision on score_tolerance, a share of the scale."""
     if measured.score_shift is None or scale is None:
         return DecisionPart("score", Status.NOT_APPLICABLE)
     shift, tolerance = measured.score_shift, gate.score_tolerance
@@ -260,12 +253,10 @@ def decide_scores(
 
 
 def _gate_points(measured: Certainty, gate: GateTable, scale: Scale, units: str = "pairs") -> GateResult:
-    """Return the decision on the scores of the pairs that have them."""
     points = [each.value for each in measured.points]
     return gate_scores(points, gate.score_tolerance, gate.alpha, measured.clusters, units, largest_move_on_scale(scale))
 
 
 def _within_at_worst(shift: Estimate, lacking: int, tolerance: float) -> bool:
-    """Tell whether a shift is within its tolerance if every pair that lacks scores had moved across the whole scale."""
     pairs = shift.n + lacking
     return -tolerance < (shift.n * shift.low - lacking) / pairs and (shift.n * shift.high + lacking) / pairs < tolerance

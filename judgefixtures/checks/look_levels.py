@@ -1,4 +1,4 @@
-"""Levels of looks, planned before recording: where a contrast can end, and how few pairs can PASS."""
+"""Levels of looks before recording, and the fewest pairs that can PASS."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,9 +14,9 @@ from .log_odds_and_scores import min_pairs_for_log_odds_or_scores
 
 
 def look_sizes(gate: GateTable, pairs: Sequence[Pair], judge: JudgeTable | None = None) -> Steps:
-    """Return the looks that a gate takes at some pairs, of each the independent ones and its level; none without looks.
+    """Return independent units and level of each look; empty without looks.
 
-    A look that is not the last is left out where what a judge tells beyond verdicts, if one is given, cannot PASS yet.
+    If `judge` is given, looks too early for its scores or log-odds are omitted.
 
     >>> some = [Pair(str(n), "Why?", "So.", "No.") for n in range(60)]
     >>> look_sizes(GateTable(looks=[25, 50, 100]), some)
@@ -37,13 +37,13 @@ def look_sizes(gate: GateTable, pairs: Sequence[Pair], judge: JudgeTable | None 
 
 
 def gate_at_last_look(gate: GateTable, pairs: Sequence[Pair]) -> GateTable:
-    """Return a gate at the level of the last look that it takes at some pairs; the gate itself without looks."""
+    """Return the gate at its last look's level, unchanged without looks."""
     steps = look_sizes(gate, pairs)
     return gate_at_level(gate, steps[-1][1]) if steps else gate
 
 
 def min_pairs_for_shift(gate: GateTable, tolerance: float) -> int:
-    """Return the fewest pairs at which a judge without a single flip PASSes, at whichever look.
+    """Return the fewest pairs at which unmoved verdicts PASS at any look.
 
     >>> min_pairs_for_shift(GateTable(), 0.15), min_pairs_for_shift(GateTable(looks=[25, 50, 100]), 0.15)
     (16, 25)

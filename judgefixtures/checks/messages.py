@@ -2,8 +2,8 @@
 
 import re
 
-from judgefixtures.metrics.contrast_metrics import explain_reading, is_unreadable_reason
-from judgefixtures.models.check_rows import human_label
+from judgefixtures.metrics.reasons import explain_reading, is_unreadable_reason
+from judgefixtures.models.agreement_rows import human_label
 from judgefixtures.models.cues import Cue
 from judgefixtures.models.messages import load_messages
 from judgefixtures.models.vocabulary import wording_of
@@ -16,18 +16,11 @@ SUBJECT = re.compile(r"\{content_type\} \{number\} (was |is )?")
 
 
 def _predicate(cue: Cue) -> str:
-    """Return what a cue's sentence says of its response."""
     rest = SUBJECT.sub("", cue.sentence, count=1) if SUBJECT.match(cue.sentence) else cue.render("Response", 1)
     return shorten(rest.rstrip().rstrip("."), QUOTED)
 
 
 def _called(cue: Cue) -> str:
-    """Return what a cue's sentence says of a response that is shown by itself, in quotes.
-
-    >>> from judgefixtures.models.cues import FAMILIES, family
-    >>> _called(family("provenance", FAMILIES)[0])
-    '"written by a human expert in the field"'
-    """
     return f'"{_predicate(cue)}"' if SUBJECT.match(cue.sentence) else f'"{cue.render_alone("Response")}"'
 
 

@@ -1,4 +1,4 @@
-"""Missing answers: those that an imported log lacks, and those that cannot be read."""
+"""Missing answers: absent from an imported log, or unreadable."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,11 +15,8 @@ from .control import example_of_invalid
 
 
 def with_unreadable_example(finding: Finding, answers: Iterable[Answers]) -> Finding:
-    """Return a finding with an answer that nobody can read, where too many of them are all that it found.
-
-    It is an answer of the kind of which there are the most, with the key of the judge's table that would read it.
-    """
-    if not any(part.name == "invalid" and part.status is Status.ERROR for part in finding.decided_by):
+    """Return a finding with an example of its unreadable answers, if decisive."""
+    if not any(part.part == "invalid" and part.status is Status.ERROR for part in finding.decided_by):
         return finding
     example = example_of_invalid([judgment for each in answers for arm in each.arms for judgment in arm])
     if not example or any(example in text for text in (finding.text, *finding.reasons)):
@@ -28,10 +25,9 @@ def with_unreadable_example(finding: Finding, answers: Iterable[Answers]) -> Fin
 
 
 def not_in_log(check: Check, case: CheckInput, why: str, cue_free: Sequence[Judgment]) -> Finding:
-    """Return the NOT_APPLICABLE of a check whose answers no log has.
+    """Return NOT_APPLICABLE for answers that no log has.
 
-    The row of a cue contrast has the detector's false alarms in the log's cue-free reasons: they need no cue. A
-    contrast is no part of a swap then, whose decision says so; accuracy stays one that could not be compared.
+    A cue contrast keeps the false alarms in `cue_free`.
     """
     lost, status = check.error_finding(case, why), Status.NOT_APPLICABLE
     finding = replace(lost, status=status, rows={}, decided_by=())

@@ -1,8 +1,4 @@
-"""Results of a judge that failed its control: shown, but not counted.
-
-Such a judge is asked nothing further, but its earlier answers are still of interest. The same applies to both judges of
-a swap if one of them failed its control.
-"""
+"""Results of a judge that failed its control: shown, but not counted."""
 
 import itertools
 from collections.abc import Sequence
@@ -21,22 +17,13 @@ from .sections import DisplayOptions, Section, sorted_rows
 
 
 def uncounted_row(check: Check, finding: Finding, n: int, command: str) -> NotCountedRow:
-    """Return the row of what a check finds in recorded answers about so many pairs."""
-    return NotCountedRow(
-        judge=finding.judge,
-        baseline=finding.baseline or "",
-        dataset=finding.dataset,
-        family=check.family,
-        name=finding.name,
-        n=n,
-        estimate=finding.estimate,
-        text=finding.plain or _measured(finding),
-        command=command,
-    )
+    """Return the row of a check on recorded answers."""
+    text = finding.plain or _measured(finding)
+    baseline, family = finding.baseline or "", check.family
+    return NotCountedRow.from_sources(finding, baseline=baseline, family=family, n=n, text=text, command=command)
 
 
 def _measured(finding: Finding) -> str:
-    """Return what a finding without a sentence of its own measured; its status, which is none here, is left out."""
     if finding.estimate is None:
         return "; ".join(finding.reasons)
     number, compared = format_estimate(finding.estimate), rows_of([finding], SwapRow)
@@ -53,7 +40,6 @@ def _rows(findings: Sequence[Finding]) -> list[NotCountedRow] | None:
 
 
 def _tell(report: Row, view: DisplayOptions) -> list[str]:
-    """Say of which judges it is, and the largest of each family and dataset; with -v all."""
     rows = NOT_COUNTED.read_records(report)
     groups: dict[tuple[str, ...], list[NotCountedRow]] = {}
     for row in rows:
@@ -67,7 +53,6 @@ def _tell(report: Row, view: DisplayOptions) -> list[str]:
 
 
 def _title(rows: Sequence[NotCountedRow]) -> str:
-    """Say why what is recorded of somebody does not count, ending in the command that records the control."""
     command = next((row.command for row in rows if row.command), "")
     return MESSAGES.not_counted(rows[0].who, bool(rows[0].baseline), len(rows), command)
 

@@ -1,7 +1,4 @@
-"""Order flips: how many choices change with the order of the responses, and the limit on them.
-
-The VSR of a position contrast is a net number, in which changes in both directions cancel. Here all of them count.
-"""
+"""Order flips: the share of choices that change with the order, and its limit."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +6,7 @@ from dataclasses import replace
 from judgefixtures.config import Config, GateTable, PositionTable
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement
 from judgefixtures.models.check_rows import ContrastRow
-from judgefixtures.models.findings import DecisionPart, part_rows
+from judgefixtures.models.findings import DecisionPart
 from judgefixtures.models.pairs import Pair
 from judgefixtures.statistics.estimate import Status, format_estimate, format_share, worst_status
 from judgefixtures.statistics.proportion_gate import gate_share, smallest_n_of_share
@@ -23,27 +20,27 @@ KEY = "max_position_flips"
 
 
 def flip_limit(gate: GateTable) -> float | None:
-    """Return how many choices may change with the order, as a share; None of any other gate, and where it is unset."""
+    """Return the limit on order flips as a share, or None."""
     return gate.max_position_flips if isinstance(gate, PositionTable) else None
 
 
 def min_pairs_for_flips(gate: GateTable) -> int:
-    """Return the pairs without which not even a judge whose choices all stay can PASS; 0 where there is no limit."""
+    """Return the pairs that consistent choices need, 0 without a limit."""
     limit = flip_limit(gate)
     return 0 if limit is None else smallest_n_of_share(limit, gate.alpha)
 
 
 def min_sample_for_flips(name: str, dataset: str, pairs: Sequence[Pair], gate: GateTable) -> SampleRequirement | None:
-    """Return what the limit of flips needs to be able to PASS, where there are too few pairs."""
+    """Return the requirement of the flip limit, or None."""
     limit = f"{KEY} {flip_limit(gate) or 0.0:g}, not even if no choice changes"
     return SampleRequirement.among(pairs, name, dataset, min_pairs_for_flips(gate), limit, "raise it").unmet
 
 
 def decide_flips(measured: ContrastMeasurement, gate: GateTable, config: Config) -> DecisionPart:
-    """Return what is decided of the choices that change with the order, where a limit is set, else how many do.
+    """Return the decision on order flips.
 
-    PASS when the one-sided exact upper bound of their share is below the limit, also with every invalid pair as one
-    that changed; FAIL when the lower one is above it; else INCONCLUSIVE.
+    PASS if the one-sided exact upper bound with invalid pairs as flips is below the limit, FAIL if the lower bound is
+    above.
     """
     if not measured.n:
         return DecisionPart("position_flips", Status.NOT_APPLICABLE)
@@ -66,7 +63,6 @@ def decide_flips(measured: ContrastMeasurement, gate: GateTable, config: Config)
 
 
 def _worst_case(measured: ContrastMeasurement, limit: float, gate: GateTable) -> str:
-    """Return why a PASS does not hold if the choice had changed in every invalid pair; empty where it does."""
     invalid = measured.invalid_pairs
     if not invalid:
         return ""
@@ -77,7 +73,7 @@ def _worst_case(measured: ContrastMeasurement, limit: float, gate: GateTable) ->
 
 
 def combine_with_flips(part: DecisionPart, decision: GateDecision) -> GateDecision:
-    """Return a decision on a position contrast with that on its flips; an ERROR leaves nothing to decide."""
+    """Return a position decision with its flips, unless it is an ERROR."""
     if decision.status is Status.ERROR:
         return decision
     return replace(
@@ -88,12 +84,6 @@ def combine_with_flips(part: DecisionPart, decision: GateDecision) -> GateDecisi
     )
 
 
-def flip_columns(part: DecisionPart) -> dict[str, object]:
-    """Return the column of a position row that is about its flips."""
-    (row,) = part_rows([part])
-    return {"position_flips": row}
-
-
 def flips_lines(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return how consistent choices are in both orders, and beside it how often asking again changes them."""
+    """Return summary lines on consistency over orders and repeats."""
     return MESSAGES.lines("both_orders", rows)

@@ -1,10 +1,10 @@
-"""Plain-language sentences about a result, for readers who know no statistics."""
+"""Plain-language sentences about a result."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from judgefixtures.models.check_rows import CueSentences
 from judgefixtures.models.contrasts import Contrast
-from judgefixtures.models.findings import DecisionPart, PartRow
+from judgefixtures.models.findings import DecisionPart
 from judgefixtures.util.patterns import load_table
 
 from .messages import MESSAGES
@@ -15,7 +15,7 @@ MENDED: Mapping[str, str] = load_table("checks")["mended"]
 
 
 def remedy(family: str) -> str:
-    """Return what usually mends a contrast of a family that is a FAIL.
+    """Return the usual remedy of a failed contrast.
 
     >>> remedy("recency")
     'keep the cue from the judge, or tell it in its prompt to ignore it; do not widen the tolerance to make it green'
@@ -25,7 +25,7 @@ def remedy(family: str) -> str:
 
 
 def cue_sentences(contrast: Contrast) -> CueSentences | None:
-    """Return the sentences that a contrast exchanges; None without."""
+    """Return a contrast's cue sentences, or None."""
     if contrast.x.cue_1 is None:
         return None
     x, y = (condition.sentences("Response")[0] for condition in (contrast.x, contrast.y))
@@ -33,7 +33,7 @@ def cue_sentences(contrast: Contrast) -> CueSentences | None:
 
 
 def describe_change(contrast: Contrast) -> str:
-    """Return what a contrast does to the judge's prompt.
+    """Return what a contrast changes in the prompt.
 
     >>> from judgefixtures.models.contrasts import contrasts
     >>> describe_change(contrasts("recency")[0])
@@ -53,19 +53,19 @@ def with_deciding_part(text: str, decided: Sequence[DecisionPart], *, whole: boo
     `told`: it begins with what decided.
 
     >>> from judgefixtures.statistics import Status
-    >>> score = DecisionPart("score", Status.FAIL, plain="the scores shift by +1.00 points, at most .45 allowed")
+    >>> score = DecisionPart("score", Status.FAIL, text="the scores shift by +1.00 points, at most .45 allowed")
     >>> with_deciding_part("labels changed 0 of 9 verdicts", [score])
     'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
     """
-    if whole or any(part.name in IN_SENTENCE for part in decided):
-        return "; ".join([text, *(part.text for part in decided if part.name not in BESIDE)])
+    if whole or any(part.part in IN_SENTENCE for part in decided):
+        return "; ".join([text, *(part.text for part in decided if part.part not in BESIDE)])
     return "; ".join([*(part.text for part in decided), text])
 
 
-def status_with_part(status: str, decided_by: Iterable[PartRow] | None) -> str:
+def status_with_part(status: str, decided_by: Iterable[DecisionPart] | None) -> str:
     """Return a status, with what decided it where more than verdicts and CAR did, or they did not.
 
-    >>> status_with_part("FAIL", [PartRow(part="vsr"), PartRow(part="score")])
+    >>> status_with_part("FAIL", [DecisionPart(part="vsr"), DecisionPart(part="score")])
     'FAIL (VSR, score)'
     """
     names = [NAMED.get(each.part, each.part) for each in decided_by or () if each.part not in ("unmeasured", "waiver")]
@@ -73,6 +73,6 @@ def status_with_part(status: str, decided_by: Iterable[PartRow] | None) -> str:
     return status if known else f"{status} ({', '.join(names)})"
 
 
-def status_cell(status: str, decided_by: Iterable[PartRow] | None, waived: object) -> str:
-    """Return a status as a table has it."""
+def status_cell(status: str, decided_by: Iterable[DecisionPart] | None, waived: object) -> str:
+    """Return a status as a table cell."""
     return f"WAIVED ({status_with_part(status, decided_by)})" if waived else status_with_part(status, decided_by)

@@ -1,4 +1,4 @@
-"""Plan check: are the plans of a planning judge real plans, and do they leak nothing?"""
+"""Plan check: are plans genuine, and do they leak nothing?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from judgefixtures.models.findings import Finding, Row
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm
-from judgefixtures.prompts.plans import LEAKS, PlanCounts, count_plans
+from judgefixtures.prompts.plans import LEAKS, count_plans
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share
 from judgefixtures.statistics.proportions import proportion
 
@@ -23,7 +23,7 @@ from .sections import DisplayOptions, Section, sorted_section_rows
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck(SingleJudgeCheck):
-    """No plan leaks, and no more plans are degenerate than max_degenerate tolerates."""
+    """Check that no plan leaks and few are degenerate."""
 
     kind: ClassVar[str] = "plans"
     name: ClassVar[str] = "plan"
@@ -31,17 +31,17 @@ class PlanCheck(SingleJudgeCheck):
     arms: ClassVar[tuple[Arm, ...]] = ()  # plans are made before anything is asked
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """A judge that answers at once makes no plans."""
+        """Return whether the judge plans."""
         return judge.kind.makes_plans
 
     def skip_reason(self, case: CheckInput) -> str:
-        """A judge that answers at once makes no plans."""
+        """Return why the judge makes no plans, or ""."""
         return "" if case.judge.kind.makes_plans else f"{case.judge.name} makes no plans: its strategy is direct"
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even good plans alone can PASS; hand-made ones need none."""
+        """Return the pairs that good plans need."""
         gate = config.gate(self.family)
         least = min_pairs_for_accuracy(1 - gate.max_degenerate, gate.alpha)
         limit = f"max_degenerate {gate.max_degenerate:g}, not even if all plans are good"
@@ -55,23 +55,22 @@ class PlanCheck(SingleJudgeCheck):
         counted = count_plans(case.pairs, plans)
         decision, share = decide_plans(counted, case.judge.table.asks_for_plans, gate)
         judge, dataset = case.judge.name, case.dataset
-        row = PlansRow.from_sources(
-            decision, counted, judge=judge, dataset=dataset, degenerate_share=share, max_degenerate=decision.tolerance
-        )
+        decided = {"status": decision.status, "message": decision.message, "max_degenerate": decision.tolerance}
+        row = counted.changed(judge=judge, dataset=dataset, degenerate_share=share, **decided)
         diagnosis = diagnose_plans(judge, dataset, case.pairs, plans, decision)
         return self.decided(case, decision, row, diagnosis=diagnosis, estimate=share)
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of plans that could not be made or replayed."""
+        """Return the ERROR of missing plans."""
         row = PlansRow(judge=case.judge.name, dataset=case.dataset, n=len(case.pairs), message=message)
         return self.error(case, message, row)
 
 
-def decide_plans(counted: PlanCounts, made: bool, gate: GateTable) -> tuple[GateDecision, Estimate | None]:
-    """Return the decision on a judge's plans with the share of degenerate ones, None for hand-made plans.
+def decide_plans(counted: PlansRow, made: bool, gate: GateTable) -> tuple[GateDecision, Estimate | None]:
+    """Return the decision on plans, and the share of degenerate ones.
 
-    FAIL for any leak. PASS when the one-sided exact upper bound of the share is below max_degenerate, FAIL when the
-    lower one exceeds it, else INCONCLUSIVE. Hand-made plans (`made` False) are not a sample: without a leak they PASS.
+    FAIL for a leak. The share's one-sided exact bounds decide against max_degenerate; hand-made plans (`made` False)
+    need no share.
     """
     text = f"{counted.planned} of {counted.n} plans are used as they were made"
     share = proportion(counted.fallback, counted.n, gate.confidence, "exact")
@@ -98,7 +97,7 @@ def decide_plans(counted: PlanCounts, made: bool, gate: GateTable) -> tuple[Gate
 def diagnose_plans(
     judge: str, dataset: str, pairs: Sequence[Pair], plans: Sequence[Plan], decision: GateDecision
 ) -> tuple[str, ...]:
-    """Return what failing plans say: how many, why, three of them, and what to do."""
+    """Return the diagnosis of failing plans."""
     faulty = [(pair, plan) for pair, plan in zip(pairs, plans, strict=True) if plan.fault is not None]
     faulty.sort(key=lambda each: (each[1].fault not in LEAKS, each[0].id))
     return tuple(MESSAGES.lines("plans", judge, dataset, decision, faulty))

@@ -1,4 +1,4 @@
-"""Sections of report.json: each holds rows and the lines that the terminal shows of them."""
+"""Sections of report.json, with the lines that the terminal shows."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +19,10 @@ K = TypeVar("K", bound=ReportRow)
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How a report is shown: the level of its tests, and whether what passed is shown as fully as what did not.
+    """Display options of a report: test level and verbosity.
 
-    `told` are the checks, by judge, dataset and name, whose diagnosis stands above already: nothing of it is repeated.
+    Attributes:
+        told: Checks (judge, dataset, name) whose diagnosis is already shown.
     """
 
     alpha: float = 0.05
@@ -31,14 +32,16 @@ class DisplayOptions:
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[R]):
-    """A key of report.json.
+    """A key of report.json and its display.
 
-    `rows` gets the findings of all items, in no particular order, and returns the key's records; None leaves the key
-    out. `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the
-    whole report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts`
-    what it shows before everything else. `cells` are a table below the lines, its header first. What is `listed` stands
-    in report.md and on the page, too, as in the terminal; the others have words of their own there. `folded`: the
-    terminal has the table only where it shows more (-v).
+    Attributes:
+        rows: Returns records from findings; None omits the key.
+        sums_up: Returns the value from the report, instead of `rows`.
+        lines: Returns terminal lines below `title`.
+        alerts: Returns the lines shown first.
+        cells: Returns a table, header first.
+        listed: Whether report.md and the page show it.
+        folded: Whether the table needs -v.
     """
 
     key: str
@@ -53,34 +56,34 @@ class Section(Generic[R]):
     folded: bool = False
 
     def value(self, findings: Sequence[Finding], report: Row) -> Any:
-        """Return the key's value as plain JSON, of the findings or of the keys before it."""
+        """Return the key's value as plain JSON."""
         if self.sums_up is not None:
             return as_json(self.sums_up(report))
         return None if self.rows is None else as_json(self.rows(findings))
 
     def shown(self, report: Row, view: DisplayOptions) -> list[str]:
-        """Return what the terminal shows of it: its lines, and the table below."""
+        """Return its terminal lines and table."""
         lines, cells = self.lines(report, view), () if self.folded and not view.verbose else self.cells(report)
         return [*lines, "", *table_lines(cells)] if cells else lines
 
     def read_records(self, report: Row) -> tuple[R, ...]:
-        """Return the records of a report that is plain JSON; none where it lacks the key."""
+        """Return its records from a JSON report, or none."""
         assert self.record is not None
         return tuple(self.record.from_json(row) for row in report.get(self.key) or ())
 
 
 def read_results(report: Row) -> tuple[ItemResultRow, ...]:
-    """Return what all items found, of a report that is plain JSON."""
+    """Return the results of all items from a JSON report."""
     return tuple(map(ItemResultRow.from_json, report.get("results") or ()))
 
 
 def sorted_rows(rows: Iterable[R], key: Sequence[str]) -> list[R]:
-    """Return rows sorted by some of their fields."""
+    """Return rows sorted by these fields."""
     return sorted(rows, key=lambda row: tuple(str(getattr(row, name) or "") for name in key))
 
 
 def sorted_section_rows(kind: type[K], *key: str) -> Callable[[Sequence[Finding]], list[K]]:
-    """Return the `rows` of a section that has all of a kind that there are, sorted by some of their fields."""
+    """Return a `rows` function that collects and sorts rows of a kind."""
     return lambda findings: sorted_rows(rows_of(findings, kind), key)
 
 
@@ -88,7 +91,7 @@ CONTRAST_KEY = ("judge", "dataset", "family", "contrast")
 
 
 def with_holm(rows: Iterable[Any], key: Sequence[str] = CONTRAST_KEY) -> list[Any]:
-    """Return the rows in the order of the key, with p_fail adjusted by Holm's method over the rows of each judge."""
+    """Return sorted rows with p_fail adjusted by Holm's method per judge."""
     rows = sorted_rows(rows, key)
     adjusted: list[Any] = []
     for judge in sorted({row.judge for row in rows}):

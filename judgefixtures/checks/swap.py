@@ -1,7 +1,4 @@
-"""Swap check: is the candidate no worse than the baseline in a contrast, or in accuracy on a dataset?
-
-Each item covers one part of a swap. `swap_decision` decides over all parts.
-"""
+"""Swap check: is the candidate no worse than the baseline in one part?"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,17 +13,19 @@ from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics import contrast_metrics as metrics
 from judgefixtures.metrics.expenses import compare_expenses
 from judgefixtures.metrics.label_agreement import agrees_with_label
-from judgefixtures.models.check_rows import CorrectPairs, human_label
+from judgefixtures.metrics.movable_pairs import movable_share
+from judgefixtures.metrics.reasons import is_unreadable_reason, read_acknowledgment
+from judgefixtures.models.agreement_rows import human_label
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, SingleResponseCondition, arm_name
 from judgefixtures.models.findings import DecisionPart, Finding, deciding_parts
-from judgefixtures.models.judgment_rows import PASSED
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.models.swap_rows import (
-    CallsPerVerdict,
     CellKind,
     ComparedSwapPart,
+    ComponentRow,
     ExpenseRow,
     ExtraPairCostRow,
     JudgeDifferenceRow,
@@ -40,7 +39,7 @@ from judgefixtures.statistics.clusters import score_test
 from judgefixtures.statistics.elementary import z_quantile
 from judgefixtures.statistics.estimate import Status, worst_status
 from judgefixtures.statistics.power import smallest_n, smallest_passing_n
-from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, guard_margin, guards
+from judgefixtures.swap import SwapAccuracy, SwapContrast, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
@@ -61,9 +60,10 @@ REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in no
 
 @dataclass(frozen=True, slots=True)
 class SwapCheck(Check):
-    """A candidate is no worse than its baseline on the same pairs: in a contrast, or (None) in accuracy.
+    """Check that a candidate is no worse in a contrast or, with None, accuracy.
 
-    `cells` is how many contrasts on datasets the whole swap compares: the margin of a single one is planned for them.
+    Attributes:
+        cells: The number of contrasts on datasets in the swap.
     """
 
     contrast: Contrast | None = None
@@ -84,25 +84,22 @@ class SwapCheck(Check):
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Both arms of the contrast; for accuracy both orders, or the grade without a cue."""
+        """Both arms; for accuracy both orders or the plain grade."""
         if self.contrast is None:
             return ((SingleResponseCondition(), 0),) if self.graded else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
         return self.contrast.arms
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the comparison as judges of a kind are asked it."""
+        """Return the comparison for the judges' mode."""
         contrast = self.contrast and judge.contrast(self.contrast, pairs)
         return replace(self, contrast=contrast, graded=judge.grades)
 
     def select_pairs(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return, for an attack on graders, the examples that fail by their labels."""
+        """Return, for an attack, the examples labelled fail."""
         return attacked_examples(pairs) if self.family == "attack" else pairs
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Without gold there is no accuracy to compare, and of judges of one response always how much they pass.
-
-        Judges of pairs are not compared by what stands once in the prompt of one response.
-        """
+        """Return whether the comparison applies to these judges and pairs."""
         if self.contrast is None:
             return judge.kind.grades or count_with_gold(pairs) > 0
         if self.contrast.is_of_prompts:
@@ -110,9 +107,10 @@ class SwapCheck(Check):
         return not (self.contrast.is_of_orders and judge.kind.grades)
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without gold nobody can be right, and a judge that scores one response at a time sees no order.
+        """Return why there is no gold or order, or "".
 
-        Raises JudgeFixturesError for judges that cannot be compared.
+        Raises:
+            JudgeFixturesError: The judges cannot be compared.
         """
         check_comparable(case.judge, case.judges[-1], case.pairs)
         if self.contrast:
@@ -120,14 +118,11 @@ class SwapCheck(Check):
         return "" if self.graded or count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def neutral_arms(self, case: CheckInput, judge: Judge) -> tuple[Arm, ...]:
-        """The baseline's repeats: how often it flips by itself."""
+        """Return the baseline's repeats."""
         return REPEATED if self.contrast and judge is case.baseline else ()
 
     def fewest(self, config: Config, pairs: Sequence[Pair]) -> MinimumPairs:
-        """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do.
-
-        Of graders these are labels, where the two classes are as they are in `pairs`.
-        """
+        """Return the minimum pairs or labels, given the classes in `pairs`."""
         alpha, swap = config.default_gate.alpha, config.swap
         if self.contrast is None:
             right = _fewest_right(dataset_margin(swap), alpha)
@@ -139,7 +134,7 @@ class SwapCheck(Check):
         return MinimumPairs(FEWEST_COMPLETE, max(FEWEST_COMPLETE, smallest_passing_n(passes)))
 
     def counted(self, pairs: Sequence[Pair]) -> int:
-        """Return how many pairs count: for accuracy those with gold, or with a label where any has one."""
+        """Return the number of pairs that count."""
         if self.contrast:
             return len(pairs)
         return (len(labelled_examples(pairs)) or len(pairs)) if self.graded else count_with_gold(pairs)
@@ -147,7 +142,7 @@ class SwapCheck(Check):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even the best of candidates can PASS."""
+        """Return the pairs that the best candidate needs."""
         what, limit, of_labels = f"swap {self.name}", "the margins of a swap", label_counts(pairs)
         if self.contrast is None and any(of_labels) and (few := min_labels_of_class(what, dataset, of_labels, limit)):
             return few
@@ -155,13 +150,13 @@ class SwapCheck(Check):
         return SampleRequirement(what, dataset, n, least, limit, "ask about more", vocabulary_for(pairs).many).unmet
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return the finding of the candidate's answers and its baseline's."""
+        """Return the finding of both judges' answers."""
         gate, (ours, theirs) = case.config.default_gate, (each.arms for each in answers)
         part, lacking = self._part(case, ours, theirs)
         shared = {"invalid": _invalid(ours), "same": _same(case, ours, theirs)}
         clusters = {pair.id: pair.cluster for pair in case.pairs if pair.cluster is not None}
         flips = _flips(answers[1])
-        components: tuple[Component, ...] = ()
+        components: tuple[ComponentRow, ...] = ()
         if part is not None:
             related = {(case.dataset, pair): label for pair, label in clusters.items()}
             components, reasons_of_guards = guards(
@@ -177,7 +172,7 @@ class SwapCheck(Check):
         rows = (
             *(
                 SwapRow.from_sources(
-                    *(each, each.estimate, planned),
+                    *(planned, each),
                     **{"quantity": self._quantity(each), "p": each.p_pass, **({} if number else sides)},
                 )
                 for number, each in enumerate(components)
@@ -185,7 +180,6 @@ class SwapCheck(Check):
             *(SwapRow.from_sources(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in descriptive),
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
-        calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
         parts = (
             *(DecisionPart("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
             *(DecisionPart("swap", each.status, each.message, estimate=each.estimate) for each in components),
@@ -197,7 +191,7 @@ class SwapCheck(Check):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (ExpenseRow.from_sources(expenses, planned, calls=CallsPerVerdict(**calls)),),
+                "expenses": (ExpenseRow.from_sources(planned, expenses),),
                 "differences": tuple(differing),
             },
             evidence={
@@ -212,7 +206,7 @@ class SwapCheck(Check):
         )
 
     def plan(self, judge: str, baseline: str, dataset: str) -> PlannedSwapPart:
-        """Return the part of a swap of two judges that this is."""
+        """Return this part of the swap."""
         contrast = self.contrast.id if self.contrast else None
         return PlannedSwapPart(
             judge=judge,
@@ -224,13 +218,12 @@ class SwapCheck(Check):
             graded=self.graded,
         )
 
-    def _quantity(self, component: Component) -> str:
+    def _quantity(self, component: ComponentRow) -> str:
         return "moved-to-edited" if self.contrast and self.contrast.x.edit else component.kind
 
     def _part(
         self, case: CheckInput, ours: Arms, theirs: Arms
     ) -> tuple[SwapContrast | SwapAccuracy | None, tuple[str, ...]]:
-        """Return the part of the swap that this is, and why nothing of it counts, where that is so."""
         if self.contrast is None:
             return (_agreement if self.graded else _accuracy)(case.dataset, ours, theirs), ()
         ids, kind = [pair.id for pair in case.pairs], self.cell_kind
@@ -247,7 +240,6 @@ class SwapCheck(Check):
         return (None if stuck else cell), tuple(stuck)
 
     def _stuck(self, arms: Arms) -> str:
-        """Return what a judge did in nearly all of both arms whatever the pairs are; empty for nothing."""
         assert self.contrast is not None
         words = wording_of(self.contrast.outcome)
         side = metrics.constant_side(arms, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
@@ -263,7 +255,6 @@ class SwapCheck(Check):
         return "edit" if self.contrast.x.edit else "cue" if self.contrast.x.cue_1 else "order"
 
     def _compare_beside(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[DescriptiveQuantity, ...]:
-        """Return what is shown beside it and decides nothing."""
         words = OF_EXAMPLES if self.graded else OF_PAIRS
         same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence, words)
         if self.contrast is None or self.contrast.x.cue_1 is None:
@@ -273,7 +264,6 @@ class SwapCheck(Check):
         return (*silent, *car, *same)
 
     def _price(self, case: CheckInput, planned: PlannedSwapPart) -> ExtraPairCostRow:
-        """Return what another pair would cost at most, of both judges."""
         costs = [
             maximum_cost(
                 who.table, (who.kind.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms))
@@ -284,7 +274,7 @@ class SwapCheck(Check):
         return ExtraPairCostRow.from_sources(planned, pairs=n, arms=len(self.arms), usd_a_pair=usd and usd / n)
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of a comparison that could not be measured."""
+        """Return the ERROR of the comparison."""
         quantity = "accuracy"
         if self.contrast:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
@@ -295,18 +285,16 @@ class SwapCheck(Check):
 
 
 def _as_grades(ours: Judgment, theirs: Judgment) -> dict[str, Any]:
-    passed = [PASSED.get(each.selected) for each in (ours, theirs)]
+    passed = [each.verdict.passed for each in (ours, theirs)]
     return {"label": human_label(ours.pair), "judge_passed": passed[0], "baseline_passed": passed[1]}
 
 
 def _fewest_right(margin: float, alpha: float) -> MinimumPairs:
-    """Return how many it takes to be no worse by a margin: of one that alone is right throughout, and of one alike."""
     z_pass = z_quantile(1 - alpha)
     return MinimumPairs(smallest_passing_n(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
 
 
 def _fewest_of_graders(right: MinimumPairs, counts: tuple[int, int], swap: SwapTable, alpha: float) -> MinimumPairs:
-    """Return the same of labels: TPR and TNR take as many of their own class, and the pass rate has to be the same."""
     same, rate = smallest_n(swap.pass_rate_margin, alpha), _fewest_right(swap.rate_margin, alpha)
     if not any(counts):
         return MinimumPairs(same, same)
@@ -315,42 +303,37 @@ def _fewest_of_graders(right: MinimumPairs, counts: tuple[int, int], swap: SwapT
 
 
 def _with_so_many(counts: tuple[int, int], each: int) -> int:
-    """Return how many labels have so many of either class, at their shares; what lacks is added where it lacks.
-
-    >>> _with_so_many((80, 20), 10), _with_so_many((80, 0), 10)
-    (50, 90)
-    """
     if lacks := sum(max(each - count, 0) for count in counts):
         return sum(counts) + lacks
     return math.ceil(each * sum(counts) / min(counts))
 
 
 def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = ()) -> None:
-    """Raise JudgeFixturesError unless two judges are asked the same: which of two is better, or whether one passes."""
+    """Check that two judges answer the same question.
+
+    Raises:
+        JudgeFixturesError: They are not comparable.
+    """
     grader, other = sorted((candidate, baseline), key=lambda judge: not judge.kind.grades)
     if grader.kind.grades and not other.kind.grades:
         raise JudgeFixturesError(MESSAGES.not_comparable(grader, other))
     for judge in (candidate, baseline):
         if not judge.kind.chooses(pairs):
-            raise JudgeFixturesError(
-                f"{judge.name} scores one response at a time, and without a mark nothing passes or fails that could be "
-                f"compared: set pass_mark in {judge.table.heading}, and in that of the other judge."
-            )
+            raise JudgeFixturesError(MESSAGES.swap_without_mark(judge))
 
 
 def check_of_swap_part(subject: CheckId) -> SwapCheck:
-    """Return the check of a subject that is a part of a swap."""
+    """Return the check of a swap part."""
     assert isinstance(subject.check, SwapCheck)
     return subject.check
 
 
 def planned_swap_part(subject: CheckId) -> PlannedSwapPart:
-    """Return the part of a swap that a subject is."""
+    """Return a subject's part of the swap."""
     return check_of_swap_part(subject).plan(subject.judge, str(subject.baseline), subject.dataset)
 
 
 def _same(case: CheckInput, ours: Arms, theirs: Arms) -> Literal["", "judge", "answers"]:
-    """Return what two judges have in common: that they are one judge, or every answer with its reason."""
     if case.judge.identity == case.judges[-1].identity:
         return "judge"
     both = zip((each for arm in ours for each in arm), (each for arm in theirs for each in arm), strict=True)
@@ -358,7 +341,6 @@ def _same(case: CheckInput, ours: Arms, theirs: Arms) -> Literal["", "judge", "a
 
 
 def _rights_of_both(case: CheckInput, ours: Arms, theirs: Arms) -> tuple[CorrectPairs, ...]:
-    """Return about which pairs each of two judges is right, in the pairs' own order."""
     both = zip(case.judges, (ours[0], theirs[0]), strict=True)
     return tuple(correct_pairs(judge.name, case.dataset, own, baseline=judge is case.baseline) for judge, own in both)
 
@@ -372,7 +354,6 @@ def _found_part(
     flips: float | None = None,
     **more: Any,
 ) -> ComparedSwapPart:
-    """Return what the decision needs of a part."""
     return ComparedSwapPart.from_sources(
         planned,
         part=None if part is None else asdict(part),
@@ -386,32 +367,23 @@ def _found_part(
 
 
 def _invalid(arms: Arms) -> tuple[tuple[str, str], ...]:
-    """Return the arm and the pair of each invalid answer."""
     invalid = [each for arm in arms for each in arm if each.verdict.invalid]
     return tuple((arm_name(each.condition, each.repeat), each.pair.id) for each in invalid)
 
 
 def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], list[bool]]:
-    """Return per pair the outcomes in both arms, 1 where it came about, and what their justifications say of the cue.
-
-    That is whether either cites it, and whether that is open, because one could not be read.
-    """
     both, outcome = list(zip(*arms, strict=True)), contrast.outcome
     outcomes = [(metrics.outcome_number(x, outcome), metrics.outcome_number(y, outcome)) for x, y in both]
     cued = contrast.x.cue_1 is not None
-    lost = [[cued and metrics.is_unreadable_reason(each) for each in pair] for pair in both]
+    lost = [[cued and is_unreadable_reason(each) for each in pair] for pair in both]
     admits = [
-        cued
-        and any(
-            metrics.read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True)
-        )
+        cued and any(read_acknowledgment(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True))
         for pair, unread in zip(both, lost, strict=True)
     ]
     return outcomes, admits, [any(unread) and not cites for unread, cites in zip(lost, admits, strict=True)]
 
 
 def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
-    """Return per example whether each judge grades it as its label says; of one without a label, whether it passes."""
     examples = [judgment.pair for judgment in ours[0]]
     labels = [human_label(example) for example in examples]
     right = [
@@ -426,7 +398,6 @@ def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 
 def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
-    """Return per pair with gold the share of its orders in which each judge is right."""
     ids = [judgment.pair.id for judgment in ours[0] if judgment.pair.gold is not None]
     shares = [
         [
@@ -440,9 +411,8 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 
 def _flips(baseline: Answers) -> float | None:
-    """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
     repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
-    share = metrics.movable_share(repeats, repeats[0])
+    share = movable_share(repeats, repeats[0])
     return None if share is None else share.value
 
 
@@ -457,7 +427,6 @@ def _diagnose(
 
 
 def _differences(planned: PlannedSwapPart, ours: Arms, theirs: Arms) -> list[JudgeDifferenceRow]:
-    """Return the verdicts in which the judges differ; of judges of one response also whether each passed it."""
     return [
         JudgeDifferenceRow.from_sources(
             planned,

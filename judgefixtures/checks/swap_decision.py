@@ -1,4 +1,4 @@
-"""Decision on a swap over all of its compared parts, with sentences for whoever signs it."""
+"""Decision on a swap over all compared parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,16 +6,10 @@ from dataclasses import replace
 from judgefixtures.client.costs import format_usd
 from judgefixtures.config import SwapTable
 from judgefixtures.models.findings import Finding, Row, evidence_of
-from judgefixtures.models.swap_rows import (
-    ComparedSwapPart,
-    ComponentRow,
-    DecisionRow,
-    ExtraPairCostRow,
-    PlannedSwapPart,
-)
+from judgefixtures.models.swap_rows import ComparedSwapPart, DecisionRow, ExtraPairCostRow, PlannedSwapPart
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.estimate import pluralize
-from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, SwapStatus
+from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapStatus
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import quoted
 from judgefixtures.util.texts import join_names
@@ -30,7 +24,7 @@ URGENCY = tuple(WORDS["unread"])  # of controls that were not passed, the most u
 
 
 def decide_swaps(findings: Sequence[Finding]) -> list[DecisionRow] | None:
-    """Return a decision per candidate, over every part of the swap that was collected; None without any."""
+    """Return a decision per candidate over all parts, or None."""
     # What was found takes the place of what was planned; of what was found twice, what could not be compared counts.
     compared = sorted(evidence_of(findings, ComparedSwapPart), key=lambda each: each.part is None)
     planned = evidence_of(findings, PlannedSwapPart)
@@ -51,10 +45,6 @@ def decide_swaps(findings: Sequence[Finding]) -> list[DecisionRow] | None:
 
 
 def _decide_swap(planned: Parts, prices: Sequence[ExtraPairCostRow], unselected: Sequence[str]) -> DecisionRow:
-    """Return the decision on one candidate: all of its parts, those that could not be compared among them.
-
-    Of what is configured and `unselected` nothing is known: without it nothing is approved.
-    """
     compared = [each for each in planned if isinstance(each, ComparedSwapPart)]
     left_out = sorted({each.family for each in compared if each.left_out})
     parts = [each for each in planned if not (isinstance(each, ComparedSwapPart) and each.left_out)]
@@ -72,21 +62,16 @@ def _decide_swap(planned: Parts, prices: Sequence[ExtraPairCostRow], unselected:
         words = OF_EXAMPLES if any(each.graded for each in planned) else OF_PAIRS
         reasons += _price(decided.needed_pairs, prices, words)
     reasons[:0] = _due_to_invalid(parts, decided.status, asked=bool(prices))
-    return DecisionRow.from_sources(
+    return replace(
         decided,
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         same_judge=_same_judge(compared),
         reasons=tuple(reasons),
-        components=tuple(
-            ComponentRow.from_sources(each, each.estimate, judge=each.of_candidate, baseline=each.of_baseline)
-            for each in decided.components
-        ),
     )
 
 
 def _due_to_invalid(parts: Parts, status: SwapStatus, *, asked: bool) -> list[str]:
-    """Return that the candidate's invalid answers decide, where they do."""
     invalid = {(part.dataset, *each) for part in parts if isinstance(part, ComparedSwapPart) for each in part.invalid}
     hangs = bool(invalid) and status is not SwapStatus.APPROVE
     valid = _decide_parts(parts, with_invalid=False).status if hangs else status
@@ -99,18 +84,13 @@ def _due_to_invalid(parts: Parts, status: SwapStatus, *, asked: bool) -> list[st
 
 
 def _same_judge(found: Sequence[ComparedSwapPart]) -> str:
-    """Return that two judges are one, or that all of their answers are the same; empty where neither is so."""
     known = {each.same for each in found if each.part is not None}
     same = "judge" if "judge" in known else "answers" if known == {"answers"} else ""
     names = join_names(dict.fromkeys((found[0].judge, found[0].baseline))) if same else ""
     return str(WORDS["same"][same]).format(names) if same else ""
 
 
-def _decide_parts(parts: Parts, *, with_invalid: bool = True) -> SwapDecision:
-    """Return the decision over all that was planned: what could not be compared is without pairs.
-
-    `with_invalid` False leaves out of each part the pairs that have an invalid answer of the candidate.
-    """
+def _decide_parts(parts: Parts, *, with_invalid: bool = True) -> DecisionRow:
     compared = [each for each in parts if isinstance(each, ComparedSwapPart)]
     measured = [each for each in compared if each.part is not None]
     settings = compared[0] if compared else ComparedSwapPart()
@@ -142,7 +122,6 @@ def _accuracy(planned: PlannedSwapPart) -> SwapAccuracy:
 
 
 def _price(needed: int, prices: Sequence[ExtraPairCostRow], words: Vocabulary) -> list[str]:
-    """Return what so many pairs per dataset cost beyond those that there are: calls, and money of both judges."""
     more = [(each, max(needed - each.pairs, 0)) for each in prices]
     calls = sum(each.arms * pairs for each, pairs in more)
     if not calls:
@@ -156,12 +135,11 @@ def _price(needed: int, prices: Sequence[ExtraPairCostRow], words: Vocabulary) -
 
 
 def caveats(decision: DecisionRow, report: Row) -> str:
-    """Return what comes before a decision: that both sides are the same, and that a judge failed its control."""
+    """Return warnings before a decision: identical judges, failed controls."""
     return "; ".join(filter(None, [decision.same_judge, _unread(decision, report)]))
 
 
 def _unread(decision: DecisionRow, report: Row) -> str:
-    """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
     rows = [row for row in CONTROLS.read_records(report) if row.blocks_pass]
     every = {name: [row.status for row in rows if row.judge == name] for name in (decision.judge, decision.baseline)}
     return MESSAGES.unread({name: max(own, key=URGENCY.index) for name, own in every.items() if own})

@@ -1,11 +1,12 @@
-"""Descriptive comparison of two judges: agreement, kappa, silent shifts and CAR. It decides nothing."""
+"""Descriptive comparison of two judges; it decides nothing."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from judgefixtures.metrics.contrast_metrics import is_unreadable_reason, measure_contrast
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.reasons import is_unreadable_reason
 from judgefixtures.models.contrasts import Contrast
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary
@@ -20,7 +21,7 @@ Arms = tuple[Sequence[Judgment], Sequence[Judgment]]
 
 @dataclass(frozen=True, slots=True)
 class DescriptiveQuantity:
-    """A quantity of candidate and baseline on n verdicts or pairs, with a line for a person; None: not defined."""
+    """A compared quantity of both judges on n units, None if undefined."""
 
     quantity: Quantity
     message: str
@@ -32,7 +33,7 @@ Quantities = tuple[DescriptiveQuantity, ...]
 
 
 def compare_silent(candidate: Arms, baseline: Arms, contrast: Contrast, confidence: float) -> Quantities:
-    """Return by how much more often the candidate's verdicts followed the cue unadmitted; of pairs valid in both."""
+    """Return the difference in unadmitted shifts, on pairs valid in both."""
     arms = (*candidate, *baseline)
     kept = [index for index, four in enumerate(zip(*arms, strict=True)) if all(j.chosen is not None for j in four)]
     if not kept or _in_other_languages(arms):
@@ -47,21 +48,19 @@ def compare_silent(candidate: Arms, baseline: Arms, contrast: Contrast, confiden
 
 
 def _in_other_languages(arms: Iterable[Sequence[Judgment]]) -> bool:
-    """Tell whether of too many reasons the offline detector cannot tell what they admit."""
     every = [is_unreadable_reason(judgment) for arm in arms for judgment in arm]
     return sum(every) > MOST_UNREAD * len(every)
 
 
 def _silent(x: Sequence[Judgment], y: Sequence[Judgment], *, contrast: Contrast) -> set[str]:
-    """Return the pairs whose verdict followed the cue and neither justification admits it."""
     moved = measure_contrast(x, y, outcome=contrast.outcome).moved
     return {move.x.pair.id for move in moved if move.follows and not move.acknowledged}
 
 
 def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence: float) -> Quantities:
-    """Return by how much CAR differs, where both judges have one: of other pairs each, those that each moved.
+    """Return the difference of CAR, if both judges have one.
 
-    Shown, never decided on. Interval: Newcombe's for two independent proportions.
+    Interval: Newcombe's for independent proportions.
     """
     ours, theirs = (measure_contrast(*arms, confidence, contrast.outcome) for arms in (candidate, baseline))
     if ours.car is None or theirs.car is None or _in_other_languages((*candidate, *baseline)):
@@ -75,7 +74,7 @@ def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence:
 def agreement(
     candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float, words: Vocabulary = OF_PAIRS
 ) -> Quantities:
-    """Return the share of equal verdicts and Cohen's kappa; neither decides anything."""
+    """Return the share of equal verdicts and Cohen's kappa."""
     choices = [(c.chosen, b.chosen) for c, b in zip(candidate, baseline, strict=True)]
     valid = [(c, b) for c, b in choices if c is not None and b is not None]
     if not valid:

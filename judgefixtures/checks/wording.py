@@ -1,9 +1,4 @@
-"""Wording check: does a judge say the same if its prompt says the same in other words?
-
-The judge answers twice with its own template and twice with each of its `wordings`, without cues, about the same pairs.
-The effect of a wording is its flips minus the flips between two runs of the same template. Each wording also has two
-limits of its own: its shift of the outcome, and its changes of single pairs in both directions.
-"""
+"""Wording check: does a rewritten prompt change the answers more than repeats do?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +10,9 @@ from judgefixtures.config import Config, JudgeTable, WordingTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
-from judgefixtures.metrics.excess_flips import ExcessFlips, Scores, excess_flips
+from judgefixtures.metrics.excess_flips import excess_flips
 from judgefixtures.metrics.validity import describe_too_many_invalid
-from judgefixtures.models.check_rows import ALL, WordingFlips, WordingRow
+from judgefixtures.models.check_rows import ALL, ScoresAtWorst, WordingFlips, WordingRow
 from judgefixtures.models.contrasts import NO_CUE, Outcome, SingleResponseCondition
 from judgefixtures.models.findings import DecisionPart, Finding, Row, decided_by_control, deciding_parts, rows_of
 from judgefixtures.models.judgments import Judgment
@@ -56,7 +51,7 @@ CHANGED = "Wording {0!r} changed {1}{2} (mean squared change {of.value:.2f}, lim
 
 @dataclass(frozen=True, slots=True)
 class WordingCheck(SingleJudgeCheck):
-    """Other words for the same prompt change hardly more than asking again does, in all and in no single wording."""
+    """Check that other wordings change little more than repeats do."""
 
     kind: ClassVar[str] = "wording"
     name: ClassVar[str] = "wording"
@@ -70,7 +65,7 @@ class WordingCheck(SingleJudgeCheck):
         return (condition, 0), (condition, 1)
 
     def for_mode(self, judge: type[JudgeMode], pairs: Sequence[Pair]) -> Self:
-        """Return the check as a judge of a kind is asked it."""
+        """Return the check for the judge's mode."""
         return replace(self, alone=judge.grades)
 
     def extra_judges(self, judge: Judge) -> tuple[Judge, ...]:
@@ -78,11 +73,11 @@ class WordingCheck(SingleJudgeCheck):
         return judge.rewordings
 
     def applies_to(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
-        """Without wordings there is nothing to ask."""
+        """Return whether the judge has wordings."""
         return bool(judge.rewordings)
 
     def skip_reason(self, case: CheckInput) -> str:
-        """Without wordings nothing is said in other words, and nothing but scores has no verdicts that flip."""
+        """Return why there are no wordings or verdicts, or ""."""
         name = case.judge.name
         if not case.judge.rewordings:
             return f"{name} has no wordings: {case.judge.table.heading} names none"
@@ -93,14 +88,14 @@ class WordingCheck(SingleJudgeCheck):
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
     ) -> SampleRequirement | None:
-        """Return the pairs without which not even a judge that never flips can PASS."""
+        """Return the pairs that a judge without flips needs."""
         gate = _gate(config)
         limit = f"wording_tolerance {gate.wording_tolerance:g}, not even without any flip"
         few = smallest_n(gate.wording_tolerance, gate.alpha)
         return SampleRequirement.among(pairs, self.name, dataset, few, limit, "raise it", unit_vocabulary(pairs)).unmet
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
-        """Return how often wordings that change nothing PASS with so many pairs."""
+        """Return the power of harmless wordings."""
         gate, n, count = _gate(config), count_independent(pairs), len(judge.wordings or ())
         limits = (gate.wording_tolerance, gate.max_probability_change, gate.alpha)
         chances = [
@@ -114,21 +109,21 @@ class WordingCheck(SingleJudgeCheck):
         )
 
     def arms_beside(self, config: Config) -> tuple[Arm, ...]:
-        """Return one or two runs of each wording, as [gate.wording] repeats says."""
+        """Return the runs of each wording, per [gate.wording] repeats."""
         return self.arms[: _gate(config).repeats]
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
-        """Return the finding of two runs of the own template, and of one or two runs of each wording."""
+        """Return the finding of all runs."""
         gate, ((first, second), *others) = _gate(case.config), [each.arms for each in answers]
         arms = {_label(judge): sum(runs, ()) for judge, runs in zip(case.judge.rewordings, others, strict=True)}
         outcome: Outcome = "passed" if self.alone else "chose-first"
         every = excess_flips(first, second, arms, outcome, gate.confidence)
-        rows = [_row(case, each) for each in every]
+        rows = [_undecided(case, each) for each in every]
         runs = {"in its own words": first, "in its own words, asked again,": second}
         runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
         words = vocabulary_for(case.pairs)
-        row, part = decide_wording(every[0], rows[0], runs, gate, words.many)
-        decided = [decide_each(*each, gate, len(arms), words) for each in zip(every[1:], rows[1:], strict=True)]
+        row, part = decide_wording(rows[0], runs, gate, words.many)
+        decided = [decide_each(each, gate, len(arms), words) for each in rows[1:]]
         parts = [part, *(each for _, of_one in decided for each in of_one)]
         status = worst_status(*(each.status for each in parts))
         reasons = [part.reason, *(each.reason for each in parts[1:] if each.status is status is not Status.PASS)]
@@ -140,7 +135,7 @@ class WordingCheck(SingleJudgeCheck):
             case,
             status,
             reasons=tuple(reasons),
-            diagnosis=_diagnosis(rows[0], rows[1:], every),
+            diagnosis=_diagnosis(rows[0], rows[1:]),
             rows={WordingRow.place: tuple(rows)},
             evidence={evidence.place: (evidence,)},
             alpha=gate.alpha,
@@ -150,7 +145,7 @@ class WordingCheck(SingleJudgeCheck):
         )
 
     def error_finding(self, case: CheckInput, message: str) -> Finding:
-        """Return the ERROR of wordings that could not be measured."""
+        """Return the ERROR of the wordings."""
         tolerance = _gate(case.config).wording_tolerance
         row = WordingRow(judge=case.judge.name, dataset=case.dataset, tolerance=tolerance, message=message)
         return self.error(case, message, row)
@@ -169,25 +164,19 @@ def _label(judge: Judge) -> str:
 # --- decided ------------------------------------------------------------------------------------------------
 
 
-def _row(case: CheckInput, measured: ExcessFlips) -> WordingRow:
-    """Return the row of what was measured, of which nothing is decided yet."""
-    clusters = None if measured.labels is None else len(set(measured.labels))
-    row = WordingRow.from_sources(measured, judge=case.judge.name, dataset=case.dataset, clusters=clusters)
-    return replace(row, status=Status.NOT_APPLICABLE, message=MESSAGES.flips_by_words(row, vocabulary_for(case.pairs)))
+def _undecided(case: CheckInput, row: WordingRow) -> WordingRow:
+    """Return the row of what was measured with what it says, of which nothing is decided yet."""
+    message = MESSAGES.flips_by_words(row, vocabulary_for(case.pairs))
+    return replace(row, judge=case.judge.name, dataset=case.dataset, status=Status.NOT_APPLICABLE, message=message)
 
 
 def decide_wording(
-    measured: ExcessFlips,
-    row: WordingRow,
-    runs: Mapping[str, Sequence[Judgment]],
-    gate: WordingTable,
-    units: str = "pairs",
+    row: WordingRow, runs: Mapping[str, Sequence[Judgment]], gate: WordingTable, units: str = "pairs"
 ) -> tuple[WordingRow, DecisionPart]:
-    """Return the row of all wordings with what is decided of it, and the part that decides.
+    """Return the decided row of all wordings, and its part.
 
-    PASS where the excess is below the tolerance, FAIL where it is above, both at worst: whatever the invalid answers
-    would have been. Demonstrably too many of these in one of the runs, by what it was asked in, are an ERROR. `units`
-    is what is asked about.
+    PASS if the excess is below the tolerance, FAIL if above, for any value of invalid answers. Too many invalid answers
+    are an ERROR.
     """
     tolerance = gate.wording_tolerance
     row = replace(row, tolerance=tolerance)
@@ -197,19 +186,18 @@ def decide_wording(
         if excess := describe_too_many_invalid(n, len(arm), gate, cluster_scores(arm)(invalid)):
             part = DecisionPart("invalid", Status.ERROR, f"{n} of {len(arm)} answers {wording} are invalid, {excess}")
             return replace(row, status=part.status, message=part.reason), part
-    if not measured.n:
+    if not row.n:
         why = "nothing has valid answers in two wordings: INCONCLUSIVE"
         part = DecisionPart("unmeasured", Status.INCONCLUSIVE, why)
         return replace(row, status=part.status, message=part.reason), part
-    scores = (tuple(measured.excess.values()), measured.least, measured.most)
-    result = _at_worst(measured, scores, partial(gate_excess, tolerance=tolerance, alpha=gate.alpha, units=units))
+    scores = (tuple(row.excess.values()), row.least, row.most)
+    result = _at_worst(row, scores, partial(gate_excess, tolerance=tolerance, alpha=gate.alpha, units=units))
     reason = f"{row.message}; {result.message}"
     part = DecisionPart("wording", result.status, reason, estimate=result.estimate, allowed=(None, tolerance))
     return replace(row, status=result.status, message=reason, needed_pairs=result.needed_pairs), part
 
 
-def _at_worst(measured: ExcessFlips, scores: Scores, gate: Callable[..., GateResult]) -> GateResult:
-    """Return what a gate says of scores, whatever the invalid answers would have been."""
+def _at_worst(measured: WordingRow, scores: ScoresAtWorst, gate: Callable[..., GateResult]) -> GateResult:
     values, *ends = scores
     result = gate(values, clusters=measured.labels)
     if not measured.invalid or result.status is Status.INCONCLUSIVE:
@@ -222,23 +210,22 @@ def _at_worst(measured: ExcessFlips, scores: Scores, gate: Callable[..., GateRes
 
 
 def decide_each(
-    measured: ExcessFlips, row: WordingRow, gate: WordingTable, wordings: int, words: Vocabulary
+    row: WordingRow, gate: WordingTable, wordings: int, words: Vocabulary
 ) -> tuple[WordingRow, list[DecisionPart]]:
-    """Return the row of one of so many wordings with what is decided of it, and the parts that decide.
+    """Return one wording's decided row, and its parts.
 
-    Its shift must lie within +-wording_tolerance and, where it was asked twice, the mean squared change of a pair's
-    pass probability below max_probability_change. A PASS is at level alpha, a FAIL at alpha / wordings.
+    `wordings` divides alpha for FAIL. Limits: wording_tolerance, max_probability_change.
     """
     parts: list[DecisionPart] = []
     for name, scores, limit, text, what in (
-        ("wording_shift", measured.shifts, gate.wording_tolerance, SHIFTED, words.rate),
-        ("wording_change", measured.changes, gate.max_probability_change, CHANGED, words.chance),
+        ("wording_shift", row.shifts, gate.wording_tolerance, SHIFTED, words.rate),
+        ("wording_change", row.changes, gate.max_probability_change, CHANGED, words.chance),
     ):
-        if not measured.n or scores is None:
+        if not row.n or scores is None:
             continue
         sides, least = text is SHIFTED, -limit if text is SHIFTED else None
         rule = partial(gate_excess, tolerance=limit, alpha=gate.alpha, units=words.many, both_sides=sides)
-        result = _at_worst(measured, scores, partial(rule, fail_alpha=gate.alpha / wordings))
+        result = _at_worst(row, scores, partial(rule, fail_alpha=gate.alpha / wordings))
         ways = "" if any(part.status is Status.FAIL for part in parts) else ", in both directions"
         numbers = f"{limit:.3f}".removesuffix("0"), level_text(result.estimate.confidence)
         plain = text.format(row.wording, what, ways, *numbers, of=result.estimate)
@@ -253,9 +240,8 @@ def decide_each(
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(row: WordingRow, rows: Sequence[WordingRow], every: Sequence[ExcessFlips]) -> tuple[str, ...]:
-    """Return what is to be known of wordings that move a judge: by how much each does, and which pairs most."""
-    moved = sorted(every[0].excess.items(), key=lambda each: (-each[1], each[0]))
+def _diagnosis(row: WordingRow, rows: Sequence[WordingRow]) -> tuple[str, ...]:
+    moved = sorted(row.excess.items(), key=lambda each: (-each[1], each[0]))
     examples = [shorten(pair, 60) for pair, excess in moved[:EXAMPLES] if excess > 0]
     return tuple(MESSAGES.lines("moving_wordings", row, rows, examples))
 
@@ -264,7 +250,6 @@ def _diagnosis(row: WordingRow, rows: Sequence[WordingRow], every: Sequence[Exce
 
 
 def _sorted(findings: Sequence[Finding]) -> list[WordingRow] | None:
-    """Return all rows, those of all wordings first; None where nothing was asked in other words."""
     rows = rows_of(findings, WordingRow)
     return sorted(rows, key=lambda row: (row.judge, row.dataset, row.wording != ALL, row.wording)) or None
 

@@ -1,9 +1,4 @@
-"""Demo: run pytest in a small repository with two simulated judges.
-
-The runs are pytest's own, with the plugin and the test modules that `init` writes. `demo_summary` turns the reports
-into sentences. To add a run, such as recordings of a real model, add a row to `ACTS`, its recordings to `ASKED`, and
-its sentences to `demo_summary`.
-"""
+"""Demo: run pytest in a small repository with two simulated judges."""
 
 import json
 import os
@@ -17,6 +12,7 @@ from pathlib import Path
 
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .scaffold import suite_folder
 
 FOOLED, STEADY = "simulated-silent", "simulated-faithful"
@@ -38,19 +34,19 @@ WIDTH = 92
 
 @dataclass(frozen=True, slots=True)
 class DemoRun:
-    """A run of the demo: a judge is gated, and held against the one that it is to replace."""
+    """A run of the demo: a judge's gate and swap."""
 
     judge: str
     baseline: str
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What pytest is told of it."""
+        """The options of pytest."""
         return ("--judge", self.judge, "--judge-baseline", self.baseline)
 
     @property
     def report(self) -> Path:
-        """Where its report is, in the demo's folder."""
+        """The report's path in the folder."""
         return Path("report", self.judge)
 
 
@@ -63,10 +59,10 @@ OPENING = (
 
 
 def run_demo(folder: Path) -> Iterator[str]:
-    """Write the demo's repository into a folder, run pytest in it, and say what it found, as soon as it is known.
+    """Write the demo's repository, run pytest and yield the findings.
 
-    Raises JudgeFixturesError for a folder that holds something else or cannot be written to, and for a run that did
-    not measure everything.
+    Raises:
+        JudgeFixturesError: The folder is used or unwritable, or a run is incomplete.
     """
     _write(folder, _repository())
     yield wrap_sentence(OPENING)
@@ -84,14 +80,14 @@ def run_demo(folder: Path) -> Iterator[str]:
 
 
 def wrap_sentence(text: str, indent: int = 0) -> str:
-    """Return a sentence in lines that a terminal shows whole; what is indented, as a command, stays as it is."""
+    """Return a sentence wrapped for terminals; indented lines stay."""
     if text.startswith("  "):
         return text
     return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def demo_recordings() -> dict[Path, Path]:
-    """Return the recordings that the demo replays, by their place below cassettes/: in a wheel beside this file."""
+    """Return the demo's recordings by their place in cassettes/."""
     shipped = Path(__file__).with_name("cassettes")
     folder = shipped if shipped.is_dir() else Path(__file__).parents[2] / "cassettes"
     places = [
@@ -104,7 +100,6 @@ def demo_recordings() -> dict[Path, Path]:
 
 
 def _repository() -> dict[Path, bytes]:
-    """Return the files of the demo's repository, by their place in it."""
     files = {
         Path(".gitignore"): b"*\n",
         Path("conftest.py"): CONFTEST.read_bytes(),
@@ -115,28 +110,22 @@ def _repository() -> dict[Path, bytes]:
 
 
 def _write(folder: Path, files: Mapping[Path, bytes]) -> None:
-    """Write the repository into a folder that is new, empty, or has just these files of an earlier demo."""
+    """Write the repository into a new, empty or earlier demo folder."""
     try:
         if folder.is_dir() and any(folder.iterdir()):
             for place, content in files.items():
                 if not (folder / place).is_file() or (folder / place).read_bytes() != content:
-                    raise JudgeFixturesError(
-                        f"{folder} holds something else than this demo: {place} is not there, or not as the demo "
-                        "writes it. Nothing was written: remove the folder, or name another one with --into."
-                    )
+                    raise JudgeFixturesError(MESSAGES.folder_in_use(folder, place))
             return
         for place, content in files.items():
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             (folder / place).write_bytes(content)
     except OSError as error:
-        raise JudgeFixturesError(
-            f"the demo cannot be written to {folder}: {error.strerror}. Run it in a folder that can be written to, or "
-            "name one: judgefixtures demo --into FOLDER"
-        ) from None
+        raise JudgeFixturesError(MESSAGES.demo_not_written(folder, error)) from None
 
 
 def _run(act: DemoRun, folder: Path) -> int:
-    """Run pytest in the demo's repository, with the plugin and no other, and return its exit code."""
+    """Run pytest with our plugin only, and return its exit code."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "GITHUB_"))}
     # The same packages as here, though a path may be relative to another folder.
     own |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
@@ -152,8 +141,5 @@ def _run(act: DemoRun, folder: Path) -> int:
     )
     if done.returncode not in MEASURED or not (folder / act.report / "report.json").is_file():
         output = "\n".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-20:])
-        raise JudgeFixturesError(
-            f"the demo's run of {act.judge} ended with exit code {done.returncode} and did not measure everything. "
-            f"Remove {folder}, and see that judgefixtures and pytest are installed whole. pytest said:\n{output}"
-        )
+        raise JudgeFixturesError(MESSAGES.demo_failed(act, done, folder, output))
     return done.returncode

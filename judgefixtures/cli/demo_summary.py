@@ -1,4 +1,4 @@
-"""Sentences about the demo's results, read from report.json, for readers new to the topic."""
+"""Sentences about the demo's results, read from report.json."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ SENTENCES, FAREWELL = (Path(__file__).with_name(f"{name}.txt.jinja") for name in
 
 
 def demo_sentences(names: Sequence[str], reports: Sequence[Row], codes: Sequence[int]) -> list[str]:
-    """Return what the runs found of two judges, one fooled and one steady, by their reports and pytest's exit codes."""
+    """Return the findings about two judges from reports and exit codes."""
     (fooled, steady), (first, second) = reports, names
     moved, kept = (CONTRASTS.read_records(report) for report in (fooled, steady))
     filters = {"right": _right, "labelled": _labelled, "changed": _changed, "followed": _followed, "bare": format_share}
@@ -32,30 +32,26 @@ def demo_sentences(names: Sequence[str], reports: Sequence[Row], codes: Sequence
 
 
 def demo_end_message(folder: Path, reports: Iterable[Path], options: Sequence[str]) -> list[str]:
-    """Return where the reports are, what the words mean, and what to do next; `options` are those of the first run."""
+    """Return the reports' places and next steps."""
     text: str = load_template(FAREWELL, quoted=quoted).render(folder=folder, reports=reports, options=options)
     return text.strip().split("\n")
 
 
 def _right(report: Row) -> str:
-    """Return in how many pairs the judge of a report is right."""
     rows = (row for row in ACCURACY.read_records(report) if row.category == "all")
     return _of_both((row.dataset, f"{row.correct:g} of {row.n}") for row in rows)
 
 
 def _changed(rows: Iterable[ContrastRow]) -> str:
-    """Return on how many pairs a judge changes its verdict with the labels."""
     return _of_both((row.dataset, f"{row.n10 + row.n01:g} of {row.n}") for row in rows)
 
 
 def _of_both(counts: Iterable[tuple[str, str]]) -> str:
-    """Return how many of the pairs of answers, and of the stories behind them."""
     answers, stories = (count for _, count in sorted(counts))
     return f"{answers} pairs (of stories: {stories})"
 
 
 def _labelled(row: ContrastRow) -> str:
-    """Return what the prompt says of the responses the one time and the other."""
     assert row.sentences is not None
     return f'once the prompt says "{row.sentences.x}" and once "{row.sentences.y}", and of response 2 the opposite'
 
@@ -65,7 +61,6 @@ def _followed(row: ContrastRow) -> str:
 
 
 def _admitted(row: ContrastRow) -> str:
-    """Return in how many of the verdicts that followed the label the reason admits it."""
     assert row.car is not None
     return share_counted(row.car)
 
@@ -80,7 +75,7 @@ def _estimate_text(estimate: Estimate | None) -> str:
 
 
 def _decided(report: Row) -> str:
-    """Return the decision on a swap, and in what the candidate is worse or, of an approval, what it leaves open."""
+    """Return a swap's decision and its reasons."""
     (decision,) = DECISIONS.read_records(report)
     parts = [each for each in decision.components if each.role == "primary"]
     text = f"{decision.status}: {decision_headline(decision, report)}"

@@ -1,8 +1,4 @@
-"""Starter kits: the files that `init` writes for a judge's mode and provider.
-
-configuration.toml.jinja is the template of the configuration. data/kits.toml holds the steps that `init` prints, which
-differ by mode and provider.
-"""
+"""Starter kits: the files that `init` writes for a judge's mode and provider."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +17,13 @@ CONFIGURATION = Path(__file__).with_name("configuration.toml.jinja")
 
 @dataclass(frozen=True, slots=True)
 class StarterKit:
-    """What a repository starts with whose judge has a mode: its data, its tests, and the gate to begin with.
+    """The files and gate for judges of a mode.
 
-    `does` says what such a judge does; `modules` are those of tests/judge that it is asked; `words` are
-    what they say of a choice between two, with what it says in their place, in this order; `simulated` is a model with
-    which the start can be tried.
+    Attributes:
+        does: What such a judge does.
+        modules: Its test modules.
+        words: Replacements of words for pairs, in order.
+        simulated: A simulated model for a trial.
     """
 
     does: str
@@ -37,7 +35,7 @@ class StarterKit:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def worded(self, module: str) -> str:
-        """Return a test module in the words of such a judge."""
+        """Return a test module in this mode's words."""
         for words_before, instead in self.words.items():
             module = module.replace(words_before, instead)
         return module
@@ -45,7 +43,7 @@ class StarterKit:
 
 @dataclass(frozen=True, slots=True)
 class ProviderSetup:
-    """How the judges of a provider are reached: the variable of their key, and the keys that lead to the simulator."""
+    """A provider's key variable and simulator settings."""
 
     key: str = ""
     simulator: str = ""
@@ -60,9 +58,9 @@ PROVIDERS = {name: ProviderSetup(**keys) for name, keys in load_table("kits")["p
 
 
 def starter_configuration(mode: str, provider: str, *, has_data: bool = False) -> str:
-    """Return the table [tool.judgefixtures] of a judge of this mode and provider; a name of neither is a KeyError.
+    """Return the table [tool.judgefixtures] of a mode and provider.
 
-    Without data of one's own the tables about them are comments.
+    Without `has_data`, data tables are comments. Raises KeyError for unknown names.
     """
     usual = {"mode": next(iter(KITS)), "provider": next(iter(PROVIDERS))}
     chosen = {"mode": mode, "provider": provider}

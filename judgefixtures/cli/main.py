@@ -20,6 +20,7 @@ from judgefixtures.util.patterns import load_table
 from judgefixtures.util.secrets import safe_message
 from judgefixtures.util.shell import parse_dollars, parse_megabytes, parse_share
 
+from .messages import MESSAGES
 from .scaffold import ScaffoldResult, write_scaffold
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
+    """Run a command and return its exit code: 0 done, 2 user's mistake."""
     parser = build_parser()
     for stream in (sys.stdout, sys.stderr):  # ASCII has no form for most texts
         if isinstance(stream, io.TextIOWrapper):
@@ -68,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _add_commands(parser: argparse.ArgumentParser, tables: Mapping[str, Any], group: str = "") -> None:
-    """Add commands with their options to a parser; those of a group have its name before their own in `RUNS`."""
+    """Add commands and options to a parser; `group` prefixes names in `RUNS`."""
     dest = "what" if group else "command"
     commands = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
     for name, table in tables.items():
@@ -85,7 +86,7 @@ def _add_commands(parser: argparse.ArgumentParser, tables: Mapping[str, Any], gr
 
 
 class _Version(argparse.Action):
-    """Looks the version up when it is asked for, and not in every run."""
+    """Action that looks up the version only on request."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         sys.stdout.write(f"judgefixtures {judgefixtures.__version__}\n")
@@ -93,7 +94,6 @@ class _Version(argparse.Action):
 
 
 def _mapping(text: str) -> list[tuple[str, str]]:
-    """Return what an option says as NAME=VALUE, several of them with commas between."""
     parts = [part.partition("=") for part in text.split(",")]
     if any(not (name.strip() and sign and value.strip()) for name, sign, value in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, or several of these with commas between")
@@ -101,12 +101,10 @@ def _mapping(text: str) -> list[tuple[str, str]]:
 
 
 def _names(text: str) -> list[str]:
-    """Return what an option says as NAME,...; none for an empty text."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _value(text: str) -> list[tuple[str, str]]:
-    """Return what an option says as COLUMN=VALUE; a value may hold anything."""
     column, sign, value = text.partition("=")
     if not (column and sign):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=VALUE")
@@ -131,7 +129,6 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
-    """Return what an option that was given several times says; raises JudgeFixturesError where it says two things."""
     joined: dict[str, str] = {}
     for name, value in chain.from_iterable(given):
         if joined.setdefault(name, value) != value:
@@ -140,7 +137,7 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
 
 
 def _label(options: argparse.Namespace) -> int:
-    """Serve the labelling page until Ctrl-C, which is how it ends."""
+    """Serve the labeling page until Ctrl-C."""
     from judgefixtures.labeling import LabelingRequest, end_message, open_labeling_server, start_message
 
     columns = None if options.columns is None else list(chain.from_iterable(options.columns))
@@ -158,7 +155,7 @@ def _label(options: argparse.Namespace) -> int:
 
 
 def _watch(options: argparse.Namespace) -> int:
-    """Run the canary once, and say what it found."""
+    """Run the canary once and print its findings."""
     try:
         from judgefixtures.canary.messages import canary_exit_code, describe_forecast, describe_run
         from judgefixtures.canary.monitor import CanaryRequest, forecast_run, run_canary
@@ -176,7 +173,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _say(lines: Iterable[str]) -> None:
-    """Print what files say that came from elsewhere: no text of theirs commands a terminal or a CI service."""
+    """Print texts without terminal or CI commands."""
     for line in lines:
         sys.stdout.write(f"{safe_message(line)}\n")
 
@@ -220,10 +217,7 @@ def _check_report(options: argparse.Namespace) -> int:
 
 
 def _read_well(use: Callable[[Mapping[Path, RunRecord]], R], records: Mapping[Path, RunRecord]) -> R:
-    """Return what is made of records; raises JudgeFixturesError naming the folder of which nothing can be made.
-
-    Its digests may be right and its rows of another form all the same: somebody wrote them, and not this version.
-    """
+    """Return the records' use; JudgeFixturesError names a folder with other rows."""
     from judgefixtures.report.run_record import MISREAD, foreign_folder_note
 
     try:
@@ -237,14 +231,10 @@ def _read_well(use: Callable[[Mapping[Path, RunRecord]], R], records: Mapping[Pa
             except MISREAD:
                 raise foreign_folder_note(folder) from None
         named = " and ".join(map(str, records))
-        raise JudgeFixturesError(
-            f"{named} cannot be used together: one of them holds what no run with --judge-report "
-            "of this version of judgefixtures wrote. Run its tests again."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.reports_do_not_match(named)) from None
 
 
 def _demo(options: argparse.Namespace) -> int:
-    """Show the demo, line by line: it takes a while."""
     try:
         from .demo import run_demo
 
@@ -262,7 +252,7 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _merge_cassettes(options: argparse.Namespace) -> int:
-    """Join what can be joined; return 2 where something cannot."""
+    """Merge what can be merged; return 2 if something cannot."""
     if options.driver:
         merge_files(*options.driver)
         return 0
@@ -284,10 +274,6 @@ def _merge_cassettes(options: argparse.Namespace) -> int:
 
 
 def _joinable(path: Path) -> Iterator[Path]:
-    """Yield the files below a folder that a merge may have left in two versions, but hidden ones.
-
-    Links to folders are followed, and each folder is read once.
-    """
     seen = set()
     for folder, inside, names in os.walk(path, followlinks=True):
         status = os.stat(folder)  # noqa: PTH116
@@ -301,7 +287,6 @@ def _joinable(path: Path) -> Iterator[Path]:
 
 
 def _write_paper(options: argparse.Namespace) -> int:
-    """Write the tables and the figure, and say how many of the published numbers are equal."""
     from judgefixtures.paper import measure_paper, open_run, write_paper
 
     with open_run(options.config, options.cassettes) as run:
@@ -344,7 +329,7 @@ RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
 
 
 def run() -> int:
-    """Run the command that was given on the command line; return the exit code, as the console script wants it."""
+    """Run the console script's command and return its exit code."""
     return main(sys.argv[1:])
 
 

@@ -1,7 +1,4 @@
-"""Scaffold: the files that `init` writes into another repository, and those it leaves unchanged.
-
-The test modules are this repository's own tests/judge; the wheel contains a copy.
-"""
+"""Scaffold: the files that `init` writes into another repository."""
 
 import os
 import re
@@ -42,7 +39,7 @@ from judgefixtures.plugin import {", ".join(sorted(FIXTURES))}  # noqa: F401
 
 @dataclass(slots=True)
 class ScaffoldResult:
-    """What was written, what was left alone and why, what to do next, and what else is worth knowing, each a line."""
+    """Lines on written and skipped files, next steps and notes."""
 
     written: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -51,17 +48,23 @@ class ScaffoldResult:
 
 
 def suite_folder() -> Path:
-    """Return the folder of the test modules: in a wheel beside this file, in a checkout tests/judge."""
+    """Return the test modules' folder in a wheel or checkout."""
     shipped = Path(__file__).with_name("judge")
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / SUITE
 
 
 def write_scaffold(folder: Path, mode: str = "pairwise", provider: str = "openai") -> ScaffoldResult:
-    """Write the suite and the configuration into a repository, never over a file; raises JudgeFixturesError.
+    """Write suite and configuration into a repository, never over a file.
 
-    `mode` is that of the judge that is to be gated, one of `KITS`; `provider` answers for it, one of `PROVIDERS`.
+    Everything is checked before the first write.
 
-    Everything is read and checked before the first file is written.
+    Args:
+        folder: The repository.
+        mode: One of `KITS`.
+        provider: One of `PROVIDERS`.
+
+    Raises:
+        JudgeFixturesError: The files cannot be written.
     """
     for option, value, accepted in (("mode", mode, KITS), ("provider", provider, PROVIDERS)):
         if value not in accepted:
@@ -105,7 +108,7 @@ def _write(folder: Path, file: Path, text: str, done: ScaffoldResult) -> None:
 
 
 def _table(folder: Path, text: str) -> str | None:
-    """Return what is to be added to pyproject.toml, or None where there is such a table."""
+    """Return the addition to pyproject.toml, or None."""
     before = _pyproject(folder)
     if _at(_parsed(before, folder), "tool", "judgefixtures") is not None:
         return None
@@ -131,7 +134,6 @@ def _configure(folder: Path, table: str | None, done: ScaffoldResult) -> None:
 
 
 def _ignore(folder: Path, done: ScaffoldResult) -> None:
-    """Add to .gitignore what it lacks of the files that are never committed."""
     before = _text(folder / ".gitignore")
     present = {line.strip() for line in before.splitlines()}
     if lacking := [pattern for pattern in IGNORED if pattern not in present]:
@@ -142,7 +144,6 @@ def _ignore(folder: Path, done: ScaffoldResult) -> None:
 
 
 def _append(file: Path, text: str, what: str, done: ScaffoldResult) -> None:
-    """Add to the end of a file, with its line ends; the user's own part stays as it is, byte for byte."""
     before = read_bytes(file) if os.path.lexists(file) else b""
     with file.open("ab") as opened:
         opened.write((text.replace("\n", "\r\n") if b"\r\n" in before else text).encode())
@@ -173,7 +174,6 @@ def _at(table: Any, *keys: str) -> Any:
 
 
 def _taken(folder: Path) -> set[str]:
-    """Return the names of test modules elsewhere in the repository that are in no package."""
     return {
         name
         for path, names in _folders(folder)
@@ -190,7 +190,6 @@ def _folders(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _text(file: Path) -> str:
-    """Return what can be read of a file that is nobody's mistake."""
     try:
         return read_text(file, errors="replace")
     except OSError:
@@ -198,7 +197,7 @@ def _text(file: Path) -> str:
 
 
 def _next(folder: Path, kit: StarterKit, reached: ProviderSetup) -> list[str]:
-    """Return what is to be done now: what to edit, and commands, each a line."""
+    """Return the next steps, a line each."""
     root = _pytest_root(folder)
     suite = f"pytest {'--rootdir . ' if root else ''}{SUITE.as_posix()}"
     text: str = load_template(NEXT).render(
@@ -214,7 +213,6 @@ def _next(folder: Path, kit: StarterKit, reached: ProviderSetup) -> list[str]:
 
 
 def _pytest_root(folder: Path) -> Path | None:
-    """Return the folder above whose settings pytest would take, where this one has none of its own."""
     here, *above = (folder.resolve(), *folder.resolve().parents)
     if any(_holds_settings(here, name) for name in SETTINGS):
         return None

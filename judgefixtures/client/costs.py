@@ -1,7 +1,6 @@
-"""Costs of calls: the maximum before a run, the sum after it, and the budget that stops it.
+"""Costs of calls, and the budget that stops a run.
 
-Prices come from genai-prices, or from the judge's own table. An unknown price is None and is shown as unknown, never as
-0. Token estimates before a call take 4 characters per token, plus a stated margin.
+An unknown price is None, never 0. Estimates take 4 characters per token plus a margin.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from judgefixtures.providers import FLEX
 from judgefixtures.util.clock import now
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
+
 CHARACTERS_A_TOKEN = 4
 MARGIN = 0.25
 BATCH_SHARE = 0.5  # of the price of a call is the price of one in a batch, with every provider that offers them
@@ -27,12 +28,12 @@ SAMPLE = 1000  # tokens that a rate is taken from: a call of a million may be de
 
 
 class BudgetError(JudgeFixturesError):
-    """The next call could exceed --judge-max-cost, or its price is not known."""
+    """The next call could exceed --judge-max-cost, or its price is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Calls, tokens and money; usd is None where a price or a token count is not known."""
+    """Calls, tokens and money; usd is None if unknown."""
 
     calls: int
     input_tokens: int
@@ -54,7 +55,7 @@ class Cost:
 
 
 def format_usd(usd: float | None) -> str:
-    """Return an amount of US dollars as a person reads it; None is not known, and said to be.
+    """Return an amount of US dollars as text; None is unknown.
 
     >>> format_usd(0.25), format_usd(12.5), format_usd(None)
     ('$0.2500', '$12.50', 'price unknown')
@@ -70,10 +71,9 @@ def price_usd(
     cache_write_tokens: int = 0,
     served_tier: str | None = None,
 ) -> float | None:
-    """Return what tokens cost with a judge, in USD, or None where nobody knows.
+    """Return the price of tokens in USD, or None if unknown.
 
-    Of the tokens in, `cached_tokens` were read from the provider's cache and `cache_write_tokens` written to it. The
-    price is that of the tier that served the call, else of the one that the judge asks for.
+    `input_tokens` include `cached_tokens` and `cache_write_tokens`. `served_tier` replaces the requested tier.
 
     >>> from judgefixtures.config import judge_table
     >>> own = judge_table({"provider": "openai", "model": "m", "price": {"input": 2.5, "output": 10.0}})
@@ -113,20 +113,20 @@ def price_usd(
 
 
 def price_remedy(table: JudgeTable) -> str:
-    """Return the line that gives a judge's price, and the table where it belongs."""
+    """Return the line and table that set a judge's price."""
     return (
         f"price = {{input = 2.5, output = 10.0}} in {table.heading} (USD per million tokens; put in your own numbers)"
     )
 
 
 def describe_priced_model(table: JudgeTable) -> str:
-    """Return what a judge's price is of, in words: its model or function, and the tier where it asks for one."""
+    """Return a judge's model or function, with its tier."""
     tier = f" in service_tier {table.service_tier!r}" if table.service_tier else ""
     return f"{table.model or table.target!r}{tier}"
 
 
 def price_of(table: JudgeTable, usage: Usage) -> float | None:
-    """Return what a call cost by the tokens that the provider counted, in USD; None where a count or price lacks."""
+    """Return a call's price in USD, or None if unknown."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     cached, stored = usage.cached_tokens or 0, usage.cache_write_tokens or 0
@@ -134,10 +134,9 @@ def price_of(table: JudgeTable, usage: Usage) -> float | None:
 
 
 def rates(table: JudgeTable) -> dict[str, Any]:
-    """Return a judge's prices in USD per million tokens, None for one that is not known.
+    """Return a judge's prices in USD per million tokens, None if unknown.
 
-    Beside `input` and `output` there are `cached_input` and `cache_write` where those are other ones, and `tiers`, the
-    same by the tier that served, where prices are by tier: a price of the judge's own table is not.
+    Keys: `input`, `output`, and if different `cached_input`, `cache_write` and `tiers`.
 
     >>> from judgefixtures.config import judge_table
     >>> rates(judge_table({"provider": "openai", "model": "m", "price": {"input": 2.5, "output": 10.0}}))
@@ -163,7 +162,7 @@ def _rates(table: JudgeTable, tier: str | None) -> dict[str, Any]:
 
 
 def batch_cost(cost: Cost) -> Cost:
-    """Return what the same calls cost in a batch.
+    """Return the cost in a batch.
 
     >>> batch_cost(Cost(10, 900, 100, 0.5)).usd
     0.25
@@ -172,7 +171,7 @@ def batch_cost(cost: Cost) -> Cost:
 
 
 def share_of_cost(cost: Cost, share: float) -> Cost:
-    """Return what a share of the same calls costs.
+    """Return a share of a cost.
 
     >>> share_of_cost(Cost(10, 900, 100, 0.5), 0.5)
     Cost(calls=5, input_tokens=450, output_tokens=50, usd=0.25, cached_tokens=0)
@@ -183,7 +182,7 @@ def share_of_cost(cost: Cost, share: float) -> Cost:
 
 
 def cost_of_calls(table: JudgeTable, usages: Iterable[Usage]) -> Cost:
-    """Return what answered calls cost, by the tokens that the provider counted."""
+    """Return the cost of answered calls."""
     calls = list(usages)
     # Priced call by call: long requests can be in a dearer tier than many short ones.
     prices = {call: price_of(table, call) for call in set(calls)}
@@ -195,7 +194,7 @@ def cost_of_calls(table: JudgeTable, usages: Iterable[Usage]) -> Cost:
 
 
 def maximum_cost(table: JudgeTable, prompts: Iterable[str]) -> Cost:
-    """Return what asking these prompts costs at most: long tokens, and answers as long as allowed."""
+    """Return the prompts' maximum cost."""
     system_length = len(table.system_text)
     input_tokens = [int((system_length + len(prompt)) / CHARACTERS_A_TOKEN * (1 + MARGIN)) + 1 for prompt in prompts]
     return cost_of_calls(table, [Usage(tokens, table.max_output_tokens) for tokens in input_tokens])
@@ -203,7 +202,7 @@ def maximum_cost(table: JudgeTable, prompts: Iterable[str]) -> Cost:
 
 @dataclass(slots=True)
 class Budget:
-    """What a session may spend, over all of its judges; None is without limit."""
+    """A session's budget in USD over all judges; None is unlimited."""
 
     cap: float | None = None
     spent: float = 0.0
@@ -213,7 +212,7 @@ class Budget:
 
 @dataclass(slots=True)
 class CostMeter:
-    """Counts what a judge's calls cost while they run, and says when the budget admits no further one."""
+    """Counts a judge's costs, and stops at the budget."""
 
     table: JudgeTable
     budget: Budget = field(default_factory=Budget)
@@ -221,10 +220,9 @@ class CostMeter:
     stopped: bool = False
 
     def admits(self, prompt: str) -> bool:
-        """Reserve the most that a call can cost; False when that could exceed the budget.
+        """Reserve a call's maximum cost, or return False above the budget.
 
-        With calls in flight a refusal may pass: they will cost less than was reserved for them. Without, it is
-        final, and the meter is stopped.
+        A refusal is final without calls in flight.
         """
         if self.budget.cap is None:
             return True
@@ -235,10 +233,13 @@ class CostMeter:
         return True
 
     def settle(self, prompt: str, usage: Usage | None, wasted: int = 0, *, by_batch: bool = False) -> None:
-        """Replace a reservation by what the call did cost; usage None: it was replayed, or failed.
+        """Replace a reservation by the call's cost.
 
-        `wasted` attempts came to nothing and may have been billed: each counts as the most that it can have cost.
-        What a batch answered counts at its price, and not against the budget: that run paid for it which sent it.
+        Args:
+            prompt: The prompt.
+            usage: The tokens; None if replayed or failed.
+            wasted: Failed attempts, at maximum cost.
+            by_batch: Whether a batch answered, outside of the budget.
         """
         cost = None if usage is None else self.count(usage, by_batch=by_batch)
         if self.budget.cap is None:
@@ -249,32 +250,31 @@ class CostMeter:
             self.budget.spent += (most if cost.usd is None else cost.usd) + wasted * most
 
     def count(self, usage: Usage, *, by_batch: bool = False) -> Cost:
-        """Count what a call did cost, and return what it would have at once."""
+        """Count a call's cost, and return it without batch discount."""
         cost = cost_of_calls(self.table, [usage])
         self.total += batch_cost(cost) if by_batch else cost
         return cost
 
     def book(self, prompt: str) -> None:
-        """Set aside, for the rest of the session, what a question can cost in a batch."""
+        """Reserve a batch request's maximum cost."""
         if self.budget.cap is not None:
             self.budget.reserved += BATCH_SHARE * self._most(prompt)
             self.budget.booked += BATCH_SHARE * self._most(prompt)
 
     def check(self) -> None:
-        """Raise BudgetError where a budget is set and a call's price is not known."""
+        """Check that a budget has a known price.
+
+        Raises:
+            BudgetError: It does not.
+        """
         if self.budget.cap is not None and price_usd(self.table, 1, 1) is None:
             raise BudgetError(
-                f"--judge-max-cost {self.budget.cap:g}: the price of {describe_priced_model(self.table)} is not known: "
-                f"set {price_remedy(self.table)}."
+                MESSAGES.price_unknown(self.budget.cap, describe_priced_model(self.table), price_remedy(self.table))
             )
 
     def exhausted(self) -> BudgetError:
         """Return the error that ends a recording at its budget."""
-        return BudgetError(
-            f"stopped before --judge-max-cost {self.budget.cap:g}: ${self.budget.spent:.4f} are spent and the next "
-            "call could exceed it. What was recorded is kept: raise the limit and run again with "
-            "--judge-record missing."
-        )
+        return BudgetError(MESSAGES.cost_limit_reached(self.budget.cap, self.budget.spent))
 
     def _most(self, prompt: str) -> float:
         return maximum_cost(self.table, [prompt]).usd or 0.0

@@ -1,7 +1,4 @@
-"""Client of one model: send prompts to its provider, with rate limiting and retries.
-
-The caller, a judge or a planner, builds the prompt and interprets the answer.
-"""
+"""Client of one model: send prompts with rate limiting and retries."""
 
 import asyncio
 import contextlib
@@ -35,6 +32,7 @@ from judgefixtures.providers.judge_table import THINKING_KEYS
 from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
 from .parameter_probe import ParameterProbe, RequestOptions
 from .rate_limiter import RATE_LIMITED, RateLimiter
 from .retry import BackoffCounter, RetriesExhaustedError, RetryState, can_wait_for_retry
@@ -46,7 +44,7 @@ REWORDED = "~"  # between a judge's name and that of a wording: no table's name 
 
 
 class ModelClient(ABC, Generic[R]):
-    """One model, asked with what is made of its answers left open."""
+    """One model; subclasses build prompts and read answers."""
 
     client_name: ClassVar[str]  # as batches.jsonl has it
     limit_key = "max_output_tokens"
@@ -70,24 +68,23 @@ class ModelClient(ABC, Generic[R]):
 
     @abstractmethod
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
-        """Return what is asked about a pair in a condition."""
+        """Return the prompt for a pair in a condition."""
 
     def shows(self, pair: Pair) -> Pair:
-        """Return a pair with the columns that are shown of it, and no others: none, but by a judge's template."""
+        """Return a pair with its shown columns, by default none."""
         return keep_columns(pair, ())
 
     @abstractmethod
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> R:
-        """Return what an answer amounts to, after so many failed attempts, of which some may have been billed."""
+        """Return the reply for an answer, after failed `retries`, `wasted` of them perhaps billed."""
 
     @property
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Everything that can change an answer, as plain JSON: no address, no key, no timeout, no rate."""
+        """Everything that can change an answer, as plain JSON."""
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """Who is asked, and with which parameters: the part of an identity that every client has."""
         table = self.table
         identity: dict[str, Any] = {"provider": table.provider}
         if table.record.is_code:
@@ -112,37 +109,37 @@ class ModelClient(ABC, Generic[R]):
 
     @property
     def dropped(self) -> frozenset[str]:
-        """The parameters that this model does not take and that are therefore not sent."""
+        """The parameters that the model rejects."""
         return self._provider.dropped
 
     @property
     def verdict_pattern(self) -> re.Pattern[bytes] | None:
-        """Where an answer states what it decides, if not as a verdict does."""
+        """Matches the decision, if no verdict."""
         return None
 
     @property
     def paced_as(self) -> str:
-        """The name whose pace it keeps: a judge and its rewordings are one to a server that limits rates."""
+        """The name of the shared rate limit."""
         return self.name.partition(REWORDED)[0]
 
     @property
     def retries(self) -> int:
-        """How many attempts failed that were made again."""
+        """The number of retried attempts."""
         return self.back_off.retries
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
-        """Leave out what a recorded identity left out, where this judge may: token probabilities always."""
+        """Drop the parameters that a recorded identity lacks, if allowed."""
         if identity and not self.probed:
             left_out = frozenset(map(str, identity.get("dropped") or ()))
             spared = LOGPROBS if self.table.logprobs else frozenset[str]()
             self._provider.dropped = left_out if self.table.drop_unsupported else left_out & spared
 
     async def close(self) -> None:
-        """Close the judge's connections; it can be asked again."""
+        """Close connections; the judge can be asked again."""
         await self._provider.close()
 
     async def look_up_shutdown(self) -> None:
-        """Ask the provider, where it can be asked, on which day it ends the model."""
+        """Look up the provider's end date of the model."""
         ask = getattr(self._provider, "shutdown_date", None)
         if ask is not None and self.shutdown_date is None and api_key(self.table):
             self.shutdown_date = await ask()
@@ -176,10 +173,14 @@ class ModelClient(ABC, Generic[R]):
             attempts = RetryLoop(self, call, options)
 
     def check_asked(self) -> None:
-        """Raise ValueError where another client has to be asked in this one's place; by default none has."""
+        """Check that this client can be asked.
+
+        Raises:
+            ValueError: Another client must be.
+        """
 
     def _follow_loop(self) -> None:
-        """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""
+        """Each `asyncio.run(judge.verdict(...))` makes a new event loop."""
         loop = asyncio.get_running_loop()
         if self._loop is not None and self._loop is not loop:
             self._provider.forget()
@@ -217,19 +218,15 @@ class ModelClient(ABC, Generic[R]):
     def _check_key(self, call: JudgeCall) -> None:
         variable = self.table.key_variable
         if variable and not api_key(self.table) and not call.is_replayed:
-            raise FatalJudgeError(
-                f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
-                f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
-            )
+            raise FatalJudgeError(MESSAGES.no_api_key(self.name, variable, self.table.heading))
 
 
 def value_or_unset(value: float | None) -> float | str:
-    """Return a parameter's value as an identity holds it."""
+    """Return a parameter's value for identities."""
     return UNSET if value is None else value
 
 
 def _encodable(answer: ProviderResponse) -> ProviderResponse:
-    """Return what a provider returned with texts that can travel, be written and be printed."""
     texts = ("text", "detail", "reasoning", "served_model", "fingerprint")
     new: dict[str, Any] = {name: make_encodable(text) for name in texts if (text := getattr(answer, name)) is not None}
     return replace(answer, **new)
@@ -288,11 +285,9 @@ class RetryLoop(Generic[R]):
         return self.options.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
 
     def _settle(self) -> None:
-        """Keep what was received, or forget it where nothing of this question is to be recorded."""
         (self.call.keep_answer if self.options.keep else self.call.drop_answer)()
 
     def _is_of_prompt(self, error: FatalJudgeError) -> bool:
-        """Tell whether a request was refused for its prompt: with others the same request was answered."""
         if self.call.is_posted or self.call.record_at_once:
             return False
         if not isinstance(error, UnsupportedParameterError) or error.parameter:
@@ -300,7 +295,6 @@ class RetryLoop(Generic[R]):
         return self.call.was_played or (self.client.probed and self.client.unexplained < MOST_UNEXPLAINED)
 
     def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
-        """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
         client, call = self.client, self.call
         failure = copy.copy(error)
         failure.args = (redact_message(str(error)),)
@@ -323,7 +317,6 @@ class RetryLoop(Generic[R]):
         return failure, was_last
 
     def _end(self, error: FatalJudgeError) -> FatalJudgeError:
-        """Return what ends the question, as it may be shown: nothing of the answer counts."""
         words = self._in_words(error)
         if not isinstance(error, ServedModelChangedError):
             self.call.leave_unread(words)
@@ -336,11 +329,7 @@ class RetryLoop(Generic[R]):
 
     def _give_up(self, failure: RetryableError) -> R:
         if failure.invalid is None:
-            raise RetriesExhaustedError(
-                f"judge {self.client.name!r}: gave up after {self.retry_state.in_words}; the last one: {failure}. "
-                "What was recorded is kept: run again with --judge-record missing.",
-                failure,
-            )
+            raise RetriesExhaustedError(MESSAGES.gave_up(self.client.name, self.retry_state.in_words, failure), failure)
         answer = ProviderResponse("", failure.invalid, str(failure))
         return self.client.parse_reply(answer, self.retry_state.failures - 1, self.wasted)
 
@@ -350,11 +339,14 @@ class RetryLoop(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class RequestSet(Generic[R]):
-    """Questions to one client: some pairs in some arms, with the plans to carry out, by pair id.
+    """Requests to one client.
 
-    `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
-    names the judge among whose recordings they are, where that is not the client. `ids` and `stand_for` are the ids and
-    the arms that the replies are wanted for, where these are others.
+    Attributes:
+        plans: Plans to carry out, by pair id.
+        frozen: The pairs that the recordings keep, if others.
+        among: The judge whose recordings they are, if not the client.
+        ids: The ids that the replies are for, if others.
+        stand_for: The arms that the replies are for, if others.
     """
 
     client: ModelClient[R]
@@ -375,10 +367,10 @@ class RequestSet(Generic[R]):
 
     @property
     def conditions(self) -> list[str]:
-        """The names of the conditions, which are those of their cassettes."""
+        """The names of the conditions and cassettes."""
         return list(dict.fromkeys(condition.name for condition, _ in self.arms))
 
     @property
     def total(self) -> int:
-        """How many answers there are to be."""
+        """The number of answers."""
         return len(self.arms) * len(self.pairs)

@@ -1,4 +1,4 @@
-"""Probe: the first request of a recording, sent alone to find out which parameters the model accepts."""
+"""Probe: the first request finds the parameters that the model accepts."""
 
 import contextlib
 from collections.abc import Generator
@@ -13,6 +13,7 @@ from judgefixtures.providers.error_classification import (
 from judgefixtures.providers.judge_table import JudgeTable
 from judgefixtures.util.secrets import redact_message
 
+from .messages import MESSAGES
 from .retry import RetriesExhaustedError, is_transient
 
 REMEDIES = {
@@ -23,10 +24,13 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """How a question is asked. `keep=False`: its answer is not recorded.
+    """The options of a request.
 
-    `tentative` decides nothing when the attempts are used up; `after` is a failure of just now that is waited for
-    first, as long as the server asked for. `probes`: it is the first of a recording.
+    Attributes:
+        keep: Whether to record the answer.
+        tentative: Whether exhausted attempts decide nothing.
+        after: A failure to wait for first.
+        probes: Whether this is the first request.
     """
 
     attempts: int | None = None
@@ -88,13 +92,12 @@ class ParameterProbe:
 
     @property
     def _suspects(self) -> tuple[str, ...]:
-        """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
+        """Some servers answer 500 to unknown parameters."""
         return tuple(name for name in self.table.record.suspects if provider_parameter_names(name) & self.provider.sent)
 
     def _fault_without(
         self, names: frozenset[str], failure: RetryableError
     ) -> Generator[RequestOptions, None, RetryableError | None]:
-        """Ask once without some parameters, recording nothing; return the failure that remains, None for none."""
         before = self.provider.dropped
         self.provider.dropped = before | names
         try:
@@ -109,7 +112,6 @@ class ParameterProbe:
 
     def _fails_on(self, parameter: str) -> UnsupportedParameterError:
         return UnsupportedParameterError(
-            f"judge {self.judge!r}: the server fails on {parameter} = {getattr(self.table, parameter)!r} and answers "
-            f"without it: {REMEDIES[parameter]}.",
+            MESSAGES.parameter_fails(self.judge, parameter, getattr(self.table, parameter), REMEDIES[parameter]),
             parameter,
         )

@@ -1,15 +1,7 @@
-"""Rate limiter: how many calls per second a judge may start, adapted to the server's limits.
+"""Rate limiter: how many calls per second a judge may start.
 
-All calls of a judge share one rate, so that a limit met by one call slows all of them. Workers of one run share the
-rate and the number of concurrent calls through a file.
-
-Many servers do not state their limit, so the limiter searches for it: a 429 halves the rate (once per 10 calls, because
-calls in flight say nothing about the new rate). The rate then recovers along a cubic curve, within a minute from any
-depth (TCP CUBIC: Ha, Rhee and Xu 2008, DOI 10.1145/1400097.1400105).
-
-Some servers state the remaining quota and its reset time. Once half of it is used, calls are spread so that the rest
-lasts until the reset. A quota that is reset every minute is then used up. A quota that refills steadily, as OpenAI's
-and Anthropic's do, settles where calls use as much as is refilled, with half in reserve.
+A 429 halves the rate, which recovers along a cubic curve within a minute (TCP CUBIC: Ha, Rhee and Xu 2008, DOI
+10.1145/1400097.1400105). A stated quota is spread until its reset.
 """
 
 import asyncio
@@ -44,7 +36,7 @@ POLL = 0.02  # seconds until a place among all workers is looked for again
 
 @dataclass(slots=True)
 class _State:
-    """What is known of a server's limit: plain numbers, because workers share them through a file."""
+    """Plain numbers, because workers share them through a file."""
 
     next_start: float = 0.0
     last_start: float = float("-inf")
@@ -72,7 +64,6 @@ class _State:
     last_answer: float = float("inf")
 
     def started(self, now: float, spacing: float) -> None:
-        """Count a start, and say when the next one may come."""
         if now - self.starts_since >= 1.0:
             self.starts_a_second = self.starts / (now - self.starts_since)
             self.starts, self.starts_since = 0, now
@@ -82,12 +73,10 @@ class _State:
         self.next_start = now + max(spacing, 0.0 if current is None else 1.0 / current)
 
     def may_start(self, now: float) -> float:
-        """Return when the next call may start."""
         spread = self.last_start + 1.0 / self.told_pace if now < self.told_until else 0.0
         return max(self.next_start, self.quiet_until, min(spread, self.told_until))
 
     def heed(self, now: float, quotas: Sequence[RateLimitQuota]) -> None:
-        """Spread what is left of each limit until it is whole again, unless it is plenty."""
         scarce = [quota for quota in quotas if quota.limit is None or quota.calls < IN_RESERVE * quota.limit]
         self.told_until = float("-inf")
         if scarce:
@@ -96,7 +85,6 @@ class _State:
             self.told_until = now + tightest.seconds
 
     def pause(self, now: float, seconds: float) -> None:
-        """Start nothing for some seconds, and then at half the pace of before: those that waited do not rush in."""
         current, measured = self.current(now), self._measured(now)
         before = measured if current is None else min(current, measured)
         if current is None:
@@ -106,12 +94,10 @@ class _State:
         self.quiet_until = max(self.quiet_until, now + seconds)
 
     def _measured(self, now: float) -> float:
-        """Return the starts a second of just now."""
         shortest = 1.0 if self.starts_a_second else 0.25  # the very first pause comes when only few have started
         return max(self.starts_a_second, self.starts / max(now - self.starts_since, shortest))
 
     def current(self, now: float) -> float | None:
-        """Return the starts a second that are allowed now; None where any number is."""
         if self.pace is None:
             return None
         since = max(now - max(self.cut_at, self.quiet_until), 0.0)
@@ -124,7 +110,6 @@ class _State:
         self.way = min(max(WAY_BACK / target, SHORTEST_WAY), LONGEST_WAY)
 
     def came_back(self, now: float, started: float, *, refused: bool) -> None:
-        """Take note of how a call ended: with an answer, or with a 429."""
         if now - self.lately_since >= SPAN:
             self.lately_a_second = self.lately / (now - self.lately_since)
             if self.lately:
@@ -144,10 +129,7 @@ class _State:
             self._halve(now)
 
     def _leave_storm(self, now: float, started: float) -> None:
-        """Return to what was answered before, where for some time everything was refused: it was not for the pace.
-
-        What started soon after the last answer says nothing of that: a server may be slow.
-        """
+        """Ignore recent starts: a late answer may be theirs."""
         current = self.current(now)
         stormy = started - self.last_answer >= TRIAL
         if current is not None and stormy and self.healthy > max(self.target, current):
@@ -162,7 +144,7 @@ class _State:
         return self.answered / (self.answered + self.refused)
 
     def _look_whether_it_helped(self, now: float) -> None:
-        """Find out, after a round, whether the server refuses as many calls at half the pace: then pace is not why."""
+        """Keep the pace if halving it has not reduced refusals."""
         if self.share_before is None or self.answered + self.refused < ROUND:
             return
         before, self.share_before = self.share_before, None
@@ -196,10 +178,7 @@ class _State:
 
 
 class RateLimiter:
-    """Lets calls start: slower after a 429, faster again after answers, and none while told to wait.
-
-    `requests_per_minute` spaces the starts evenly and is never exceeded, by all workers together where they share.
-    """
+    """Limits call starts; `requests_per_minute` holds for all workers."""
 
     def __init__(self, requests_per_minute: float | None = None) -> None:
         self._spacing = 60.0 / requests_per_minute if requests_per_minute else 0.0
@@ -209,19 +188,19 @@ class RateLimiter:
         self.in_flight: set[asyncio.Task[Any]] = set()
 
     def share(self, folder: Path, judge: str, most: int) -> None:
-        """Keep pace with all processes that use this folder: one pace per judge, `most` calls in flight in all."""
+        """Share the rate with all processes, and `most` concurrent calls."""
         self._file = folder / f"{hashlib.sha256(judge.encode('utf-8', 'replace')).hexdigest()[:16]}.pace"
         self._places = SharedConcurrencyLimit(folder, most)
 
     @property
     def answers(self) -> int:
-        """How many answers arrived so far: whoever waits sees by it whether the judge makes progress."""
+        """The number of answers so far."""
         with self._state() as state:
             return state.answers
 
     @contextlib.asynccontextmanager
     async def call(self) -> AsyncIterator[float]:
-        """Wait until a call may start, and count it as in flight while the block runs; gives the time of its start."""
+        """Wait until a call may start; yields its start time."""
         task = asyncio.current_task()
         async with contextlib.AsyncExitStack() as stack:
             while True:
@@ -237,24 +216,24 @@ class RateLimiter:
             yield loop_time()
 
     def answered(self, started: float) -> None:
-        """Take note of an answer to a call."""
+        """Record an answer."""
         with self._state() as state:
             state.came_back(loop_time(), started, refused=False)
 
     def refused(self, started: float, seconds: float | None = None) -> None:
-        """Slow down: the server said 429 to a call, and perhaps for how long it wants to hear nothing."""
+        """Slow down after a 429."""
         with self._state() as state:
             state.came_back(loop_time(), started, refused=True)
         if seconds is not None:
             self.hold(seconds)
 
     def hold(self, seconds: float) -> None:
-        """Start nothing for some seconds, and after that fewer at a time than before."""
+        """Pause, then restart more slowly."""
         with self._state() as state:
             state.pause(loop_time(), seconds)
 
     def heed(self, quotas: Sequence[RateLimitQuota]) -> None:
-        """Slow down before the server refuses, by what it says is left of its limits and when they are whole again."""
+        """Slow down according to the server's remaining quotas."""
         if not quotas:
             return
         in_flight = len(self.in_flight)
@@ -285,7 +264,6 @@ class RateLimiter:
 
     @contextlib.contextmanager
     def _state(self) -> Iterator[_State]:
-        """Give what is known, this process's own or that of all workers, and keep what the block makes of it."""
         if self._file is None:
             yield self._own
             return
@@ -301,9 +279,9 @@ class RateLimiter:
 
 
 class SharedConcurrencyLimit:
-    """So many places for calls in flight, for all processes that use a folder together.
+    """A limit on calls in flight for all processes of a folder.
 
-    Each is a file that is locked while a call is in flight: the system gives a killed worker's places back.
+    Locks free a killed worker's places.
     """
 
     def __init__(self, folder: Path, most: int) -> None:
@@ -312,7 +290,7 @@ class SharedConcurrencyLimit:
 
     @contextlib.asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Wait for a free place, and keep it while the block runs."""
+        """Hold a free place during the block."""
         while (taken := self._take()) is None:
             await asyncio.sleep(POLL * random.uniform(0.5, 1.5))
         try:
@@ -321,7 +299,7 @@ class SharedConcurrencyLimit:
             taken.release()
 
     def taken(self) -> int:
-        """Return how many places are taken, of all processes."""
+        """Return the number of places in use."""
         from filelock import Timeout
 
         free = 0
@@ -348,5 +326,5 @@ def _lock(file: Path, **more: Any) -> Any:
 
 
 def loop_time() -> float:
-    """Return the time by the clock of the event loop that runs."""
+    """Return the loop's time."""
     return asyncio.get_running_loop().time()

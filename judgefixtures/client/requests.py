@@ -1,4 +1,4 @@
-"""Concurrent requests of a judge about pairs in conditions, each routed to its cassette."""
+"""Concurrent requests of a judge, each routed to its cassette."""
 
 from __future__ import annotations
 
@@ -34,32 +34,34 @@ GRACE = 5.0  # seconds for the answers in flight when the run is asked to stop: 
 
 
 class RunCancelledError(Exception):
-    """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
+    """The run was stopped."""
 
 
 class BatchRouter(Protocol):
-    """The batches that answer questions in place of the network, as far as asking knows them."""
+    """The batches that answer requests."""
 
     async def collect_for(self, client: ModelClient[Any]) -> None:
-        """Collect what was answered to a client's questions."""
+        """Collect a client's answers."""
 
     def note_probed(self, client: ModelClient[Any]) -> None:
-        """Take note that a question to a client was answered."""
+        """Record that a client has answered."""
 
     def route(self, client: ModelClient[Any], cassette: Cassette) -> calls.BatchRoute:
-        """Return where a client's questions of a cassette go."""
+        """Return the route of a client and cassette."""
 
     def way_out(self, client: ModelClient[Any]) -> str:
-        """Say what to do where batches answered as another model."""
+        """Return the remedy for another model's batch answers."""
 
 
 async def run_requests(execution: RequestExecution[R]) -> list[tuple[R, ...]]:
-    """Return what is made of every arm's answers, in the order of the pairs.
+    """Send the requests and return each arm's replies, in the order of the pairs.
 
-    The window of calls slides over all arms; after the first error nothing further is asked, and it is raised as it is
-    once the answers in flight have arrived, which are paid for. So is BudgetError where a meter admits no further call.
-    What was answered until then is in the cassettes. Whoever asks to stop gets RunCancelledError;
-    DeferredToBatchError says that some question waits for a batch.
+    After the first error no request is sent; answers in flight are kept.
+
+    Raises:
+        BudgetError: No further call fits the budget.
+        RunCancelledError: The run was stopped.
+        DeferredToBatchError: A request waits for a batch.
     """
     task, urgency, replies = execution.task, execution.urgency, execution.replies
     asking = asyncio.create_task(execution.ask_all())
@@ -99,11 +101,12 @@ async def look_up_recorded(task: RequestSet[R], arm: Arm, cassette: Cassette) ->
 
 @dataclass(slots=True)
 class RequestExecution(Generic[R]):
-    """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
+    """A request set with its cassettes by condition.
 
-    `answered` is called with each reply as it arrives. Where `urgency` returns 1 nothing further is asked, and what is
-    in flight has some seconds; where it returns 2, none. With `router` batches answer. `live` are the answers that came
-    without a call that could be recorded: what stands there is not asked again.
+    Attributes:
+        answered: Receives each reply.
+        urgency: Returns 1 to stop new requests, 2 for all.
+        live: Unrecordable answers, reused.
     """
 
     task: RequestSet[R]
@@ -180,7 +183,7 @@ class RequestExecution(Generic[R]):
             await asyncio.gather(*self.workers, return_exceptions=True)
 
     async def heed(self, urgency: Callable[[], int], asking: asyncio.Task[None]) -> None:
-        """Stop when asked to: at once what waits for its turn, after some seconds what is in flight."""
+        """Stop the requests once somebody wants to stop."""
         while not urgency():
             await asyncio.sleep(0.1)
         self.stopped = True
@@ -188,7 +191,7 @@ class RequestExecution(Generic[R]):
         asking.cancel()
 
     async def let_arrive(self, seconds: float, *others: asyncio.Task[None]) -> None:
-        """Wait for the answers in flight, so many seconds at most, and end what waits for its turn."""
+        """Wait for the answers in flight, and cancel all other work."""
         urgency = self.urgency or (lambda: 0)
         end = asyncio.get_running_loop().time() + seconds
         while urgency() < 2 and asyncio.get_running_loop().time() < end:
@@ -201,11 +204,11 @@ class RequestExecution(Generic[R]):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing further is to be asked."""
+        """Whether no further request is sent."""
         return self.meter.stopped or self.stopped or self.failure is not None
 
     async def note_earlier(self) -> None:
-        """Let the client know whether it, as it is now, has a valid answer recorded, in whichever condition."""
+        """Tell the client whether it has a valid recorded answer."""
         if self.client.table.record.is_code:  # a function does as it likes with a prompt, recorded or not
             return
         for row in (row for cassette in self.cassettes.values() for row in cassette.earlier()):
@@ -217,7 +220,7 @@ class RequestExecution(Generic[R]):
                     return
 
     async def work(self, jobs: Iterator[Job], after: float) -> None:
-        """Take the next job, which all workers share, until there is none or the budget is used up."""
+        """Send requests until none is left."""
         try:
             if after:
                 await asyncio.sleep(after)
@@ -290,7 +293,7 @@ class RequestExecution(Generic[R]):
     def _put(
         self, route: calls.BatchRoute | None, call: calls.JudgeCall | None, prompt: str, *, parity: bool = False
     ) -> None:
-        """Put the question of a call into the next batch, if there is one; `parity`: it is asked at once, too."""
+        """Put a request into the next batch; with `parity` it is also sent at once."""
         if route is None or call is None or call.question is None:
             return
         if route.put(call.question, call.repeat, prompt, parity=parity):
@@ -317,10 +320,6 @@ class RequestExecution(Generic[R]):
         raise ServedModelChangedError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
 
     async def _compare(self, job: Job, prompt: str, reply: R, digest: str, asked_now: calls.BatchRoute) -> None:
-        """Compare an answer with what a batch answered to the same question, where it was asked both ways.
-
-        Where an earlier batch left it unanswered, the next one asks it.
-        """
         _, repeat, pair = job
         if (route := asked_now.of_both_ways(digest)) is None:
             return

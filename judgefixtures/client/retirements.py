@@ -9,10 +9,9 @@ DATA = Path(__file__).parents[1] / "data" / "retirements.json"
 
 
 def retirement_warning(model: str, today: datetime.date, announced: str | None = None) -> str | None:
-    """Return a warning where a model's end is known and no more than 60 days away, or past; else None.
+    """Return a warning within 60 days of a model's end, or None.
 
-    `told` is the date (ISO) that the provider itself gave; without one, the shipped data is asked, for a dated
-    snapshot by the name without its date.
+    `announced` is the provider's ISO date.
 
     >>> retirement_warning("gpt-4o", datetime.date(2026, 11, 21))
     'gpt-4o is shut down; the provider names gpt-6-luna as its replacement: 2027-01-14, in 54 days'

@@ -1,4 +1,4 @@
-"""Retry policy: how often to retry a request, how long to wait, and when to give up."""
+"""Retry policy: number of retries, waiting times, and when to give up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from judgefixtures.providers import FLEX, FatalJudgeError, RetryableError
 from judgefixtures.providers.judge_table import JudgeTable
 
+from .messages import MESSAGES
 from .rate_limiter import RATE_LIMITED, loop_time
 
 FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
@@ -31,18 +32,18 @@ class RetriesExhaustedError(FatalJudgeError):
 
 
 def is_transient(failure: RetryableError) -> bool:
-    """Tell whether a failure is sat out by time; one that may be the prompt's fault is not."""
+    """Return whether time may fix a failure."""
     return failure.invalid is None and (failure.loading or failure.status in SAT_OUT)
 
 
 def can_wait_for_retry(failure: RetryableError) -> bool:
-    """Tell whether a server asks for no longer a pause than a run can sit out."""
+    """Return whether the requested pause is short enough."""
     return (failure.retry_after or 0.0) <= LONGEST_WAIT
 
 
 @dataclass(slots=True)
 class RetryState:
-    """How much longer a question is asked: what passes by itself is sat out by time, all else counts as an attempt."""
+    """A request's retries, limited by time if transient, else by count."""
 
     attempts: int
     answers: int  # of the judge, to any question, when it was last seen to make progress
@@ -53,12 +54,12 @@ class RetryState:
 
     @classmethod
     def of(cls, table: JudgeTable, attempts: int | None, answers: int) -> RetryState:
-        """Return the retry state of a judge of a table, which has given so many answers so far."""
+        """Return the initial state for a judge."""
         longest = LONGEST_FLEX_WAIT if table.service_tier == FLEX else LONGEST_WAIT
         return cls(attempts or table.max_attempts, answers, loop_time(), longest)
 
     def is_gone(self, error: RetryableError, answers: int) -> bool:
-        """Take note of a failure; return whether it was the last."""
+        """Record a failure, and return whether it was the last."""
         self.failures += 1
         if error.status == RATE_LIMITED and answers != self.answers:
             self.answers, self.since = answers, loop_time()
@@ -72,7 +73,7 @@ class RetryState:
 
     @property
     def in_words(self) -> str:
-        """How much was tried."""
+        """The attempts in words."""
         if self.counted >= self.attempts:
             return f"{self.failures} attempts"
         return f"{self.failures} attempts in {self.longest:.0f} s without an answer"
@@ -80,25 +81,18 @@ class RetryState:
 
 @dataclass(slots=True)
 class BackoffCounter:
-    """The calls of one judge that wait before they try again, and how many did so far."""
+    """A judge's retries and waiting calls."""
 
     judge: str
     retries: int = 0
     _waiting: int = 0
 
     async def wait(self, failure: RetryableError, failures: int) -> None:
-        """Wait as long as the server asks for, else by exponential back-off with jitter.
-
-        A rate limit is waited for in the pace, which all calls keep. Of calls that were told the same time only the
-        first comes back then, and the others after it.
-        """
+        """Wait for the server's pause, or by exponential back-off with jitter."""
         self.retries += 1
         seconds = failure.retry_after
         if seconds is not None and not can_wait_for_retry(failure):
-            raise FatalJudgeError(
-                f"judge {self.judge!r}: {failure}; the server asks to wait {seconds:.0f} s, more than "
-                f"{LONGEST_WAIT:.0f} s. What was recorded is kept: run again later with --judge-record missing."
-            )
+            raise FatalJudgeError(MESSAGES.long_wait(self.judge, failure, seconds, LONGEST_WAIT))
         if failure.status == RATE_LIMITED:
             return
         if seconds is None:

@@ -1,4 +1,4 @@
-"""Guard against truncated and refused answers: stop when further requests would waste money."""
+"""Guard against truncated and refused answers, which waste money."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,12 +10,14 @@ from judgefixtures.parsing.repetition import LOOP_REMEDY
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.judge_table import JudgeTable
 
+from .messages import MESSAGES
+
 FIRST_ANSWERS = 20  # where all of them are cut off, or most are refused, the others will be
 REFUSED = ("filtered", "refusal", "too-large", "no-answer")
 
 
 class TruncatedAnswersError(FatalJudgeError):
-    """The judge's answers are cut off: asking on would pay for nothing. `usage` is what the dropped answer cost."""
+    """Answers are truncated; `usage` is the dropped one's."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -23,16 +25,12 @@ class TruncatedAnswersError(FatalJudgeError):
 
 
 class RefusedPromptsError(FatalJudgeError):
-    """Most of the first prompts are refused: it is not about single ones."""
+    """Most of the first prompts are refused."""
 
 
 @dataclass(slots=True)
 class TruncationMonitor:
-    """How many of a judge's first answers were cut off or refused; where that does not matter none ends a recording.
-
-    Nor does a cut-off one where the judge, as it is now, has answered otherwise in an earlier recording
-    (`note_earlier`): some of its answers are too long then, and are recorded as that.
-    """
+    """Counts truncated and refused first answers; `note_earlier` allows truncated ones."""
 
     judge: str
     table: JudgeTable
@@ -48,11 +46,15 @@ class TruncationMonitor:
     _refused: Counter[str] = field(default_factory=Counter)  # of these, by their kinds
 
     def note_earlier(self, reply: ModelReply) -> None:
-        """Note an answer that was recorded before."""
+        """Record an earlier answer."""
         self._recorded, self._valid = True, self._valid or reply.invalid is None
 
     def count(self, reply: ModelReply) -> None:
-        """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
+        """Check that not all first answers are truncated.
+
+        Raises:
+            TruncatedAnswersError: All are; they stay recorded.
+        """
         if reply.invalid != "truncated":
             self._count = None
         if self._count is not None:
@@ -63,23 +65,25 @@ class TruncationMonitor:
                 raise self._error(f"the first {FIRST_ANSWERS} answers after the probe were all", kept=True)
 
     def count_refused(self, reply: ModelReply) -> None:
-        """Raise RefusedPromptsError where more than half of a recording's first answers are refused; they are kept."""
+        """Check that at most half of the first answers are refused.
+
+        Raises:
+            RefusedPromptsError: More are; they stay recorded.
+        """
         self._answers += 1
         if self._answers <= FIRST_ANSWERS and (reply.refused or reply.invalid in REFUSED):
             self._refused[str(reply.invalid)] += 1
         if self.matter and self._answers <= FIRST_ANSWERS < 2 * self._refused.total():
             kinds = ", ".join(f"{kind} {count}" for kind, count in self._refused.most_common())
             raise RefusedPromptsError(
-                f"judge {self.judge!r}: {self._refused.total()} of the first {self._answers} answers were refused "
-                f"({kinds}); the last one: {reply.detail or reply.invalid}. A judge is to answer at least half "
-                f"of its first {FIRST_ANSWERS} prompts. What was recorded is kept: remove the cause and run again with "
-                "--judge-record invalid, or record refused prompts all the same with --judge-force."
+                MESSAGES.answers_refused(self.judge, self._refused.total(), self._answers, kinds, reply, FIRST_ANSWERS)
             )
 
     def check_probe(self, reply: ModelReply, call: JudgeCall) -> None:
-        """Raise CutOffError, and forget the answer, where the first one of a recording is cut off.
+        """Check that a recording's first answer is not truncated, except in a loop.
 
-        One that goes round in a loop is kept: a longer one would be no other, and says nothing of the limit.
+        Raises:
+            TruncatedAnswersError: It is; it is forgotten.
         """
         if self._ends and reply.invalid == "truncated" and not (reply.loop or reply.refused or call.was_played):
             if call.is_posted:
@@ -100,27 +104,15 @@ class TruncationMonitor:
         is_code = self.table.record.is_code
         limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
         again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"
-        return TruncatedAnswersError(
-            f"judge {self.judge!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
-            f"{self._remedy}, and run the same command {again}. To record cut-off answers all the same, add "
-            "--judge-force.",
-            usage,
-        )
+        return TruncatedAnswersError(MESSAGES.answers_cut_off(self.judge, which, limit, self._remedy, again), usage)
 
     @property
     def _remedy(self) -> str:
-        """What to change, by what most of them are: in a loop, or longer than they may be."""
         if 2 * len(self._loops) > (self._count or 0):
-            return (
-                f'{len(self._loops)} of them go round in a loop, the last one ends in "{self._loops[-1]}": '
-                f"{LOOP_REMEDY}. Change one of these"
-            )
+            return MESSAGES.loops(self._loops, self._loops[-1], LOOP_REMEDY)
         if self._early is not None:
             return f"The server ended the last one after {self._early} tokens: {NO_ROOM}. Do that"
         if self.table.record.is_code:
             return f"Raise the limit that {self.table.target} sends"
         less = " or ".join(sorted(self.table.record.thinking))
-        return (
-            f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
-            f"a start), or let the model think less ({less})"
-        )
+        return MESSAGES.raise_limit(self.limit_key, self.table.heading, less)

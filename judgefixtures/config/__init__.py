@@ -1,10 +1,6 @@
-"""Configuration: tables of judges, datasets, gates and cues, read with tomllib and checked by pydantic.
+"""Configuration: tables of judges, datasets, gates and cues, checked by pydantic.
 
-An unknown key or a wrong value is an error that names the file, the table, the key and the accepted values. The tables
-of builtin.toml apply unless the user has a table of the same name.
-
-`run_tables` defines all tables but those of judges (providers/judge_table.py), `validation` their error messages,
-`loading` reads files, and `config` holds the result.
+Tables of builtin.toml apply unless the user has one of the same name.
 """
 
 from judgefixtures.providers.judge_table import JudgeTable as JudgeTable

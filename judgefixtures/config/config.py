@@ -1,4 +1,4 @@
-"""Configuration in effect: all tables, looked up by name, and the restrictions that apply in CI."""
+"""Configuration in effect: all tables by name, and restrictions in CI."""
 
 import os
 from collections.abc import Mapping
@@ -16,11 +16,12 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table
 from judgefixtures.util.secrets import redact_message
 
 from . import run_tables
+from .messages import MESSAGES
 from .run_tables import OWN_GATES, CanaryTable, ControlTable, DatasetTable, DetectorTable, GateTable, SwapTable, Waiver
 
 
 class Config(StrictTable):
-    """The configuration in force, built-in tables included. Paths are absolute."""
+    """The configuration in effect, with absolute paths."""
 
     file: str
     judge: str | None
@@ -45,16 +46,16 @@ class Config(StrictTable):
     within: tuple[str, ...] = ()  # the table that it is, as ("tool", "judgefixtures"); none in a file of its own
 
     def heading(self, *names: str) -> str:
-        """Return the heading of a table of ours as it is written in this configuration's file."""
+        """Return a table's heading in this file."""
         return table_heading(self.within, *names)
 
     def judge_table(self, name: str) -> JudgeTable:
-        """Return the table of a judge; raises JudgeFixturesError with the names there are."""
+        """Return a judge's table, or raise JudgeFixturesError."""
         self._check_there("judge", name, self.judges)
         return self.judges[name]
 
     def source(self, name: str) -> Source:
-        """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
+        """Return a dataset's source, or raise JudgeFixturesError."""
         self._check_there("dataset", name, self.datasets)
         return source_of_table(name, self.datasets[name], self.within)
 
@@ -66,22 +67,19 @@ class Config(StrictTable):
             )
 
     def datasets_of(self, family: str, judge: str | None = None) -> tuple[str, ...]:
-        """Return the datasets that a family is about: those selected, or the house sets that are made for it.
-
-        Which house sets these are depends on the mode of the `judge`.
-        """
+        """Return a family's datasets, by default samples for the judge's mode."""
         if self.dataset_names:
             return self.dataset_names
         sets = run_tables.sample_datasets("pairwise" if judge is None else self.judge_table(judge).mode)
         return sets.close if family in (*self.cues, "repeat", "four-cell", "wording") else sets.clear
 
     def check_judge_files(self, name: str) -> None:
-        """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
+        """Raise JudgeFixturesError if CI would read prompts outside the repository."""
         for key, path in _files_of(self.judge_table(name)):
             self._check_inside(Path(path), f"{self.heading('judges', name)} {key}")
 
     def check_dataset_files(self, name: str) -> None:
-        """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
+        """Raise JudgeFixturesError if CI would read pairs outside the repository."""
         source = self.source(name)
         if source.path is not None:
             self._check_inside(source.path, f"{self.heading('datasets', name)} path")
@@ -89,10 +87,7 @@ class Config(StrictTable):
             self._check_inside(file, f"{self.heading('datasets', name)} labels_from")
 
     def check_key(self, name: str) -> None:
-        """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
-
-        A branch can name any variable and any address: who answers for the repository lists the variables.
-        """
+        """Raise JudgeFixturesError if CI would send a key to a forbidden address."""
         table = self.judges[name]
         variable = table.key_variable
         if not is_ci_run() or table.address is None or variable is None or variable in self.security.api_key_envs:
@@ -100,21 +95,25 @@ class Config(StrictTable):
         if not os.environ.get(variable, "").strip():
             return  # nothing is sent then: asking says that the key is missing
         raise JudgeFixturesError(
-            f"{self.file}: {self.heading('judges', name)} sends the variable {variable} to "
-            f"{redact_message(table.address)}, {'an endpoint' if table.base_url is None else 'a base_url'} of its own: "
-            f"recording in CI refuses that unless it is allowed. If the address is right, list the variable: "
-            f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
+            MESSAGES.foreign_address(
+                self.file,
+                self.heading("judges", name),
+                variable,
+                redact_message(table.address),
+                table,
+                self.heading("security"),
+            )
         )
 
     def check_sdk(self, name: str) -> None:
-        """Raise JudgeFixturesError where the SDK that a judge is asked through is not installed."""
+        """Raise JudgeFixturesError if the judge's SDK is not installed."""
         try:
             check_sdk(self.judges[name])
         except FatalJudgeError as error:
             raise JudgeFixturesError(f"{self.file}: {self.heading('judges', name)}: {error}") from None
 
     def _check_inside(self, path: Path, where: str) -> None:
-        """Raise JudgeFixturesError where CI would read a file that neither is the repository's nor allowed."""
+        """Raise JudgeFixturesError for a forbidden file in CI."""
         if not is_ci_run():
             return
         repository = _repository(self.folder.resolve())
@@ -124,32 +123,30 @@ class Config(StrictTable):
             if not any(file.resolve().is_relative_to(folder) for folder in allowed):
                 named = os.path.relpath(file.resolve().parent, self.folder.resolve())
                 raise JudgeFixturesError(
-                    f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
-                    "there unless it is allowed. Move the file into the repository, or list its folder: "
-                    f'allow_outside = ["{named}"] in {self.heading("security")}.'
+                    MESSAGES.not_approved(self.file, where, str(file), repository, named, self.heading("security"))
                 )
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The environment variables that may hold a key of a judge of this configuration."""
+        """The environment variables that may hold a judge's key."""
         own = {table.key_variable for table in self.judges.values() if table.key_variable is not None}
         return tuple(sorted(own | set(self.security.api_key_envs)))
 
     def gate(self, family: str) -> GateTable:
-        """Return the gate of a family: [gate.FAMILY] where it is written, over [gate]."""
+        """Return a family's gate: [gate.FAMILY] over [gate]."""
         return self.family_gates.get(family, self.default_gate)
 
     @property
     def first_look(self) -> int | None:
-        """The fewest pairs that a gate may decide a contrast with; None where none plans looks."""
+        """The fewest pairs of a gate's look, or None."""
         planned = [gate.looks[0] for gate in (self.default_gate, *self.family_gates.values()) if gate.looks]
         return min(planned, default=None)
 
     @property
     def decisive(self) -> dict[str, dict[str, Any]]:
-        """Return what results depend on, by table and key as they are written: plain values, of whole tables all keys.
+        """The keys that results depend on, by table, as plain values.
 
-        Of [gate.FAMILY] it is what differs from [gate]. Where pairs come from is left out: what counts is which came.
+        [gate.FAMILY] has only differences from [gate]. Sources of pairs are left out.
         """
         default = self.default_gate.model_dump()
         settings: dict[str, dict[str, Any]] = {
@@ -178,27 +175,24 @@ class Config(StrictTable):
         return settings
 
     def waiver(self, contrast: str) -> Waiver | None:
-        """Return the waiver of a contrast, expired or not, or None."""
+        """Return a contrast's waiver, even if expired, or None."""
         return next((waiver for waiver in self.waivers if waiver.contrast == contrast), None)
 
 
 def _usual(gate: str) -> dict[str, Any]:
-    """Return what the keys of a gate are where its table does not say."""
     return {key: each.default for key, each in OWN_GATES.get(gate, GateTable).model_fields.items()}
 
 
 def is_ci_run() -> bool:
-    """Tell whether this is a run of a CI service: the variable CI says so, in all of them."""
+    """Return whether the variable CI is set."""
     return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
 
 
 def _repository(folder: Path) -> Path:
-    """Return the root of the repository that a configuration belongs to: where .git is, else its own folder."""
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
 def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
-    """Return the files that a judge is made of, with the keys that name them; built-in templates are none."""
     named = [("template", table.template), ("system_prompt", table.system_prompt or "")]
     named += [("templates", path) for path in (table.templates or {}).values()]
     named += [("wordings", path) for path in table.wordings or ()]
@@ -206,7 +200,7 @@ def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
 
 
 def source_of_table(name: str, table: DatasetTable, within: tuple[str, ...]) -> Source:
-    """Return what a [datasets.NAME] table says of where its pairs come from."""
+    """Return the source in a [datasets.NAME] table."""
     fields = {**dict(table), "path": Path(table.path) if table.path else None}
     del fields["closest"]  # of what a source gives: no part of what it is
     if table.columns is not None:

@@ -1,4 +1,4 @@
-"""Loading of a TOML file: find the tables, merge the built-in ones, check all of them together."""
+"""Loading of a TOML file: find, merge and check the tables."""
 
 import difflib
 import functools
@@ -18,6 +18,7 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values, check
 
 from . import run_tables
 from .config import Config, source_of_table
+from .messages import MESSAGES
 from .run_tables import NOT_INHERITED, OWN_GATES, ConfigurationTable, DatasetTable, GateTable, Table
 from .validation import ConfigLocation, check_folder_names, read_toml, validate_table
 
@@ -31,11 +32,13 @@ ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
 
 
 def load_config(file: Path, *, table: tuple[str, ...] | None = None) -> Config:
-    """Return the configuration of a TOML file; `table` is where it stands, as ("tool", "judgefixtures").
+    """Return a TOML file's configuration.
 
-    Without `table` that is [tool.judgefixtures] of a pyproject.toml, and of another file that has only tables of tools;
-    else the file's top level. A file that does not exist is an error; a pyproject.toml without the table is the
-    built-in configuration alone. Raises JudgeFixturesError naming file, key and accepted values.
+    `table` is its place, by default [tool.judgefixtures], or the top level if the file has other tables than tools. A
+    pyproject.toml without it gives the built-in configuration.
+
+    Raises:
+        JudgeFixturesError: Missing file or invalid key; names file, key and accepted values.
     """
     held = read_toml(file)
     if table is None:
@@ -52,10 +55,7 @@ def load_config(file: Path, *, table: tuple[str, ...] | None = None) -> Config:
 
 
 def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
-    """Raise JudgeFixturesError for settings of ours in a place where nothing reads them: they would do nothing.
-
-    A pyproject.toml has few tables at its top, and none of them has a name that ours have.
-    """
+    """Raise JudgeFixturesError for our tables in unread places."""
     *above, own = table
     for key, value in held.items():
         if key in (*ConfigurationTable.model_fields, *LIKELY, own):
@@ -65,10 +65,7 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
             path = _path_to(value)
             there = table_heading((), key, *path) if tables else key
             meant = table_heading(table, *named, *path) if tables else f"{key} below {table_heading(table)}"
-            raise JudgeFixturesError(
-                f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
-                f"nothing reads it there: write {f'[{meant}]' if array else meant}."
-            )
+            raise JudgeFixturesError(MESSAGES.array_for_table(file, there, array, meant))
     beside = held.get(above[0]) if above else None
     for name in beside if isinstance(beside, dict) else ():
         if name != own and _alike(name, own):
@@ -78,7 +75,6 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
 
 
 def _path_to(value: object) -> list[str]:
-    """Return the names below a table, down to the first that holds something: [judges.x] is written, not [judges]."""
     if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
         return []
     name, below = next(iter(value.items()))
@@ -86,7 +82,6 @@ def _path_to(value: object) -> list[str]:
 
 
 def _alike(name: str, ours: str) -> bool:
-    """Tell whether a name is ours, but for a slip."""
     bare = re.sub(r"[^a-z]", "", name.lower())
     return bare == ours or difflib.SequenceMatcher(None, bare, ours).ratio() > ALIKE
 
@@ -94,9 +89,9 @@ def _alike(name: str, ours: str) -> bool:
 def build_config(
     written: Table, file: str = "(no file)", folder: Path = Path(), within: tuple[str, ...] = ()
 ) -> Config:
-    """Return the configuration for tables as tomllib gives them; paths are relative to `folder`.
+    """Return the configuration of parsed tables.
 
-    `within` is the table of the file that these stand in, for messages.
+    Paths are relative to `folder`; `within` is the tables' place.
     """
     place = ConfigLocation(file, within)
     written, placed, terms = _sentences_apart(written, place)
@@ -120,10 +115,7 @@ def build_config(
     kept = {} if builtin.judges.keys() & root.judges.keys() else _builtin_judges()
     judges = {name: kept.get(name) or _judge(name, tables, place, folder) for name in tables}
     if root.detector.judge is not None and not judges[root.detector.judge].record.is_asked:
-        raise JudgeFixturesError(
-            f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
-            "nothing: name a judge with a model."
-        )
+        raise JudgeFixturesError(MESSAGES.root_detector(place.at("detector"), root))
     default_gate, family_gates = _gates(root.gate, families, place)
     controlling = root.control.dataset if root.control is not None else None
     swap = root.swap
@@ -160,7 +152,6 @@ def _check_references(
     judges: Mapping[str, Any],
     place: ConfigLocation,
 ) -> None:
-    """Raise JudgeFixturesError where a table names a family, a dataset or a judge that there is not."""
     for family in root.swap.families:
         check_known(f"{place.at('swap')} families", "family", family, families)
     if root.control is not None and root.control.dataset is not None:
@@ -175,11 +166,7 @@ def _check_references(
 def _sentences_apart(
     written: Table, place: ConfigLocation
 ) -> tuple[Table, dict[str, Stands], dict[str, dict[str, tuple[str, ...]]]]:
-    """Return the configuration with nothing but sentences in its families, and what else these have, by family.
-
-    That is where the sentences stand, the key `place`, and the words of [cues.NAME.terms] by label. With any other
-    value than those of the key, `place` is a label as any other; so is `terms` where it is a sentence.
-    """
+    """Return the tables with cue families reduced to sentences, their places and terms."""
     families = written.get("cues")
     if not isinstance(families, dict):
         return written, {}, {}
@@ -197,7 +184,6 @@ def _sentences_apart(
 
 
 def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: ConfigLocation) -> None:
-    """Raise JudgeFixturesError for terms of no label of one's own, and for such as no text can hold as it is read."""
     for name, words in terms.items():
         where, family = place.at("cues", name, "terms"), table_heading(place.within, "cues", name)
         if words and not cues[name]:
@@ -217,7 +203,7 @@ def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: 
 
 
 def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> JudgeTable:
-    """Return a checked [judges.NAME] table; raises JudgeFixturesError naming the key."""
+    """Return a checked [judges.NAME] table, or raise JudgeFixturesError."""
     if "extends" in table:
         raise JudgeFixturesError(f"{where}: extends needs the configuration file's other tables: merge them yourself.")
     return validate_table(JudgeTable, dict(table), where)
@@ -239,7 +225,6 @@ def _root(written_as: Table, place: ConfigLocation) -> ConfigurationTable:
 
 
 def _top(place: ConfigLocation) -> str:
-    """Return where the configuration's own keys stand, as messages begin."""
     return place.at() if place.within else place.file
 
 
@@ -272,7 +257,6 @@ def _judge(name: str, tables: Mapping[str, Table], place: ConfigLocation, folder
 
 
 def _template_path(template: str, folder: Path, where: str) -> str:
-    """Return a template's path, absolute, or a built-in template's name as it is."""
     path = _path(template, folder, f"{where}: template")
     try:
         return str(path) if "/" in template or path.is_file() else template
@@ -290,15 +274,13 @@ def _path(text: str, folder: Path, where: str) -> Path:
 
 
 def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: ConfigLocation) -> Table:
-    """Return the table of the last judge of a chain of extensions over those that it extends in turn."""
     table = dict(tables[chain[-1]])
     parent = table.pop("extends", None)
     if parent is None:
         return table
     if not isinstance(parent, str) or parent not in tables:
         raise JudgeFixturesError(
-            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: "
-            f"{accepted_values(str(parent), tables)}."
+            MESSAGES.no_parent_judge(place.at("judges", chain[-1]), parent, accepted_values(str(parent), tables))
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
@@ -337,8 +319,7 @@ def _gates(written: Table, families: Iterable[str], place: ConfigLocation) -> tu
     # A family may be called as a key of [gate] is: without a table it is the key that is meant.
     for name in sorted(own.keys() & {*known} - GateTable.model_fields.keys()):
         raise JudgeFixturesError(
-            f"{place.at('gate')}: {name} is a table with the keys of a gate, got {own[name]!r}: write what is to hold "
-            f"of it under {table_heading(place.within, 'gate', name)}."
+            MESSAGES.gate_key_misplaced(place.at("gate"), name, own[name], table_heading(place.within, "gate", name))
         )
     default = validate_table(GateTable, own, place.at("gate"))
     for name in tables:
@@ -352,13 +333,11 @@ def _gates(written: Table, families: Iterable[str], place: ConfigLocation) -> tu
 
 
 def _check_own_keys(tables: Mapping[str, Table], place: ConfigLocation) -> None:
-    """Raise JudgeFixturesError where a key stands in another table than the one [gate.NAME] that it is of."""
     for name, kind in OWN_GATES.items():
         keys = kind.model_fields.keys() - GateTable.model_fields.keys()
         for other, table in tables.items():
             if other != name and (misplaced := sorted(keys & table.keys())):
                 where = place.at("gate", other) if other else place.at("gate")
                 raise JudgeFixturesError(
-                    f"{where}: {misplaced[0]} is a key of {table_heading(place.within, 'gate', name)} alone: "
-                    "write it there."
+                    MESSAGES.table_misplaced(where, misplaced, table_heading(place.within, "gate", name))
                 )

@@ -17,25 +17,24 @@ from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.statistics.agreement import AgreementLimits
 from judgefixtures.util.errors import accepted_values
 
+from .messages import MESSAGES
+
 Table = dict[str, Any]  # as TOML has it
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 def _is_column(value: object) -> bool:
-    """Tell whether a value is a column's name or path, or several: of labels, one for each person."""
     several = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
     return bool(several) or isinstance(value, str)
 
 
 def _column(value: object) -> object:
-    """Return what is a column, or several."""
     if not _is_column(value):
         raise ValueError("input should be a valid string")
     return value
 
 
 def _label_values(value: object) -> object:
-    """Return for each value, as it stands in a row, whether it means pass or fail; a table lists values by label."""
     if not isinstance(value, dict) or not value:
         raise ValueError('say which values mean pass and which fail: {pass = ["good", 1], fail = ["bad", 0]}')
     if unknown := sorted(value.keys() - set(LABELS)):
@@ -52,7 +51,7 @@ def _label_values(value: object) -> object:
 
 
 class DatasetTable(StrictTable):
-    """A [datasets.NAME] table: where the pairs come from and how to read them."""
+    """A [datasets.NAME] table: source and mapping of pairs."""
 
     path: str | None = Field(None, min_length=1)
     source: str | None = Field(None, min_length=1)
@@ -111,7 +110,7 @@ Looks = Annotated[list[int], AfterValidator(_increasing)]  # after how many pair
 
 
 class GateTable(StrictTable):
-    """A [gate] or [gate.FAMILY] table: what is tolerated, and how sure the answer must be."""
+    """A [gate] or [gate.FAMILY] table: tolerances and confidence."""
 
     vsr_tolerance: Share = 0.15
     car_threshold: Share = 0.8
@@ -133,12 +132,12 @@ class GateTable(StrictTable):
         return (1 - self.confidence) / 2
 
     def tolerance(self, family: str) -> float:
-        """What a contrast of this family is held to."""
+        """Return the tolerance of a family's contrasts."""
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
 
 
 class AgreementTable(GateTable):
-    """The [gate.agreement] table: what agreement of a judge of one response with people's labels has to exceed."""
+    """The [gate.agreement] table: limits of agreement with people's labels."""
 
     min_tpr: Share | None = None
     min_tnr: Share | None = None
@@ -148,12 +147,12 @@ class AgreementTable(GateTable):
 
     @property
     def limits(self) -> AgreementLimits:
-        """What is set of them."""
+        """The limits that are set."""
         return AgreementLimits(self.min_tpr, self.min_tnr, self.min_accuracy, self.min_kappa)
 
 
 class WordingTable(GateTable):
-    """The [gate.wording] table: how much other words for the same prompt may change in a judge's answers."""
+    """The [gate.wording] table: limits of changes with other wordings."""
 
     wording_tolerance: Share = 0.10
     max_probability_change: Share = 0.10  # of a wording: the mean squared change of an example's pass probability
@@ -161,7 +160,7 @@ class WordingTable(GateTable):
 
 
 class PositionTable(GateTable):
-    """The [gate.position] table: how many choices may change with the order of the responses, whichever way."""
+    """The [gate.position] table: limit of choices that change with the order."""
 
     max_position_flips: Share | None = None  # None: shown, and decides nothing
 
@@ -177,10 +176,9 @@ NOT_INHERITED = ("min_accuracy",)
 
 @dataclass(frozen=True, slots=True)
 class SampleDatasets:
-    """The sets of ours that judges of one mode are asked about where nobody names others.
+    """The sample datasets of a mode.
 
-    `close` ones, on which a cue can move a verdict, are for whatever shows a judge the same thing twice, and `clear`
-    ones, of which people know what is right, for all else; a `canary` asks one of either kind that a run has recorded.
+    `close` ones can show a cue's effect, `clear` ones have gold, `canary` uses either.
     """
 
     close: tuple[str, ...]
@@ -196,7 +194,7 @@ OF_EXAMPLES = SampleDatasets(("house-answers",), ("house-graded",), ("house-answ
 
 
 def sample_datasets(mode: str) -> SampleDatasets:
-    """Return the sets for a mode; scores, whether they pass from a mark on or not, are of the responses of pairs.
+    """Return the sample datasets of a mode.
 
     >>> sample_datasets("binary").close, sample_datasets("pointwise").close
     (('house-answers',), ('house-close', 'house-close-stories'))
@@ -209,7 +207,7 @@ SWAP_FAMILIES = ("provenance", "recency")
 
 
 class SwapTable(StrictTable):
-    """The [swap] table: by how much a candidate may be worse than its baseline, and in which families."""
+    """The [swap] table: margins of a candidate."""
 
     accuracy_margin: Share = 0.05
     vsr_margin: Share = 0.10
@@ -235,7 +233,7 @@ CONTROL_ALPHA = 0.05
 
 
 class ControlTable(StrictTable):
-    """The [control] table: the clear pairs on which a judge shows that it reads, before anything else is believed."""
+    """The [control] table: clear pairs that a judge must get right."""
 
     dataset: str | None = Field(None, min_length=1)
     pairs: int = Field(30, ge=1)
@@ -243,21 +241,18 @@ class ControlTable(StrictTable):
 
     @property
     def fewest(self) -> int:
-        """With how many pairs a judge that is right about all of them can pass: the exact bound is alpha ** (1 / n)."""
+        """The fewest pairs that can pass, by alpha ** (1 / n)."""
         return math.floor(math.log(CONTROL_ALPHA) / math.log(self.threshold)) + 1
 
     @model_validator(mode="after")
     def _can_pass(self) -> Self:
         if self.pairs < self.fewest:
-            raise ValueError(
-                f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
-                f"judge is right about all of them: at least {self.fewest} are needed"
-            )
+            raise ValueError(MESSAGES.few_canary_pairs(self.pairs, self.threshold, self.fewest))
         return self
 
 
 class CanaryTable(StrictTable):
-    """The [canary] table: which recorded prompts are asked again every day, and how rare a false alarm is to be."""
+    """The [canary] table: prompts to repeat daily, and the false alarm rate."""
 
     close_dataset: str | None = Field(None, min_length=1)
     close_pairs: int = Field(20, ge=0)
@@ -273,10 +268,7 @@ class CanaryTable(StrictTable):
         return self
 
     def groups(self, close: str, clear: str) -> tuple[tuple[str, int], ...]:
-        """Return the datasets that a judge is asked about: these two, unless others are named.
-
-        Each comes with how many pairs, or examples, of it are asked about.
-        """
+        """Return datasets with numbers of pairs, by default these two."""
         close, clear = self.close_dataset or close, self.clear_dataset or clear
         wanted: dict[str, int] = {}
         for dataset, pairs in ((close, self.close_pairs), (clear, self.clear_pairs)):
@@ -285,7 +277,7 @@ class CanaryTable(StrictTable):
 
 
 class Waiver(StrictTable):
-    """A [[waivers]] entry: a contrast whose gate somebody answers for, until a day."""
+    """A [[waivers]] entry: a contrast's exception until a day."""
 
     contrast: str = Field(min_length=1)
     owner: str = Field(min_length=1)
@@ -294,7 +286,7 @@ class Waiver(StrictTable):
 
 
 class SecurityTable(StrictTable):
-    """The [security] table: what a configuration may do in CI beyond its own repository and provider."""
+    """The [security] table: what CI allows outside repository and provider."""
 
     api_key_envs: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     allow_outside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -306,19 +298,19 @@ class SecurityTable(StrictTable):
 
 
 class TermsTable(StrictTable):
-    """A [cues.NAME.terms] table: by which words a reason may cite a label of the family."""
+    """A [cues.NAME.terms] table: words that cite a label."""
 
     terms: dict[str, list[Annotated[str, Field(pattern=r"\w")]]]
 
 
 class DetectorTable(StrictTable):
-    """The [detector] table: who, beside the offline detector, says what a reason makes of the cues."""
+    """The [detector] table: a detector beside the offline one."""
 
     judge: str | None = Field(None, min_length=1)  # a judge whose model is asked; None: nobody
 
 
 class ConfigurationTable(StrictTable):
-    """The whole configuration as written; gate holds tables of families beside its own keys."""
+    """The whole configuration as written."""
 
     judge: str | None = None
     collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/opt_in.py reads it

@@ -1,4 +1,4 @@
-"""Validation of tables, with errors that name the file, the table, the key and the accepted values."""
+"""Validation of tables, with errors that name file, table, key and accepted values."""
 
 import re
 import tomllib
@@ -15,6 +15,7 @@ from judgefixtures.providers.judge_table import ConnectionTable, JudgeTable
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table_heading
 from judgefixtures.util.paths import read_text
 
+from .messages import MESSAGES
 from .run_tables import CanaryTable, ControlTable, DatasetTable, SecurityTable, SwapTable, Table, Waiver
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -27,18 +28,18 @@ SINGULAR = re.compile(r"^[ \t]*\[(?:.*\.)?judge\.", re.MULTILINE)  # beside `jud
 
 @dataclass(frozen=True, slots=True)
 class ConfigLocation:
-    """Where a configuration is written: its file, and the table that it is there."""
+    """A configuration's file and table."""
 
     file: str
     within: tuple[str, ...] = ()
 
     def at(self, *names: str) -> str:
-        """Return the file with the heading of a table of ours, as messages begin."""
+        """Return the file with a table's heading."""
         return f"{self.file}: {table_heading(self.within, *names)}"
 
 
 def read_toml(file: Path) -> Table:
-    """Return the tables of a TOML file; raises JudgeFixturesError naming file and line."""
+    """Return a TOML file's tables, or raise JudgeFixturesError."""
     try:
         text = read_text(file)
     except FileNotFoundError:
@@ -59,26 +60,20 @@ def read_toml(file: Path) -> Table:
 
 
 def check_folder_names(place: ConfigLocation, **kinds: Mapping[str, Any]) -> None:
-    """Raise JudgeFixturesError for a name that cannot be a folder; `kinds` are tables by what they are called."""
+    """Raise JudgeFixturesError for names that cannot be folders."""
     for kind, table in kinds.items():
         where = f"under {table_heading(place.within, kind)}"
         for name in table:
             if len(name) > LONGEST_NAME:
-                raise JudgeFixturesError(
-                    f"{place.file}: the name {name[:40]}... {where} has {len(name)} characters and cannot be a "
-                    f"folder: shorten it to at most {LONGEST_NAME}."
-                )
+                raise JudgeFixturesError(MESSAGES.name_too_long(place, name[:40], where, name, LONGEST_NAME))
             if not NAME.match(name):
-                raise JudgeFixturesError(
-                    f"{place.file}: the name {name!r} {where} cannot be a folder: use letters, digits, "
-                    "dot, underscore and hyphen, and begin with a letter or a digit."
-                )
+                raise JudgeFixturesError(MESSAGES.not_a_name(place, name, where))
 
 
 def validate_table(
     model: type[Model], table: Table, where: str, written_as: Mapping[str, str] = MappingProxyType({})
 ) -> Model:
-    """Return a checked table; raises JudgeFixturesError naming the keys, under the names that the user wrote."""
+    """Return a checked table, or raise JudgeFixturesError with the written keys."""
     try:
         return model.model_validate(table)
     except ValidationError as invalid:
@@ -87,7 +82,6 @@ def validate_table(
 
 
 def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping[str, str]) -> str:
-    """Return one validation error as file, key, what was found and what is accepted."""
     location = [str(part) for part in error["loc"]]
     location[:1] = [written_as.get(name, name) for name in location[:1]]
     key = ".".join(location)

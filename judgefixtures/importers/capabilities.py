@@ -1,7 +1,4 @@
-"""Capabilities of imported answers: which checks they allow, in plain words.
-
-They are computed from the answers and their dataset. Each check states what it needs.
-"""
+"""Capabilities of imported answers: which checks they allow."""
 
 from __future__ import annotations
 
@@ -24,20 +21,17 @@ MOST_NAMED = 6  # conditions
 
 @dataclass(frozen=True, slots=True)
 class ImportCapabilities:
-    """What answers can show of their judge, and what they cannot, with why."""
+    """What imported answers can and cannot show, with reasons."""
 
     can: tuple[str, ...] = ()
     cannot: tuple[str, ...] = ()
 
     def __add__(self, other: ImportCapabilities) -> ImportCapabilities:
-        """Return both together."""
         return ImportCapabilities(self.can + other.can, self.cannot + other.cannot)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """All answers of a log, those without cues, and the pairs or examples that these are about."""
-
     content: RowFormat
     every: tuple[ImportedAnswer, ...]
     own: tuple[ImportedAnswer, ...]
@@ -48,7 +42,7 @@ class _Answers:
 def import_capabilities(
     content: RowFormat, answers: Iterable[ImportedAnswer], pairs: Mapping[str, Pair]
 ) -> ImportCapabilities:
-    """Return what answers about some of these pairs, or examples, can show, and what they cannot."""
+    """Return what answers about these pairs or examples can show."""
     every = tuple(answers)
     own = tuple(each for each in every if each.key.condition == NO_CUE.name)
     about = tuple(pairs[name] for name in sorted({each.key.pair for each in own}))
@@ -58,12 +52,10 @@ def import_capabilities(
 
 
 def _capability(can: object, text: str, why: str) -> ImportCapabilities:
-    """Return that something can be shown, or why it cannot."""
     return ImportCapabilities(can=(text,)) if can else ImportCapabilities(cannot=(why,))
 
 
 def _people(of: _Answers) -> ImportCapabilities:
-    """Tell whether people say what is right."""
     if not of.of_examples:
         known = sum(pair.gold is not None for pair in of.about)
         if known and of.content.check != "accuracy":
@@ -80,7 +72,6 @@ def _people(of: _Answers) -> ImportCapabilities:
 
 
 def _position(of: _Answers) -> ImportCapabilities:
-    """Tell whether the order of two responses can be seen to matter."""
     if of.of_examples:
         return _capability(False, "", "position (one response has no order)")
     orders = Counter(pair for pair, _ in {(each.key.pair, each.key.shown) for each in of.own})
@@ -91,7 +82,6 @@ def _position(of: _Answers) -> ImportCapabilities:
 
 
 def _noise(of: _Answers) -> ImportCapabilities:
-    """Tell whether everything was answered several times."""
     counts = Counter((each.key.pair, each.key.shown) for each in of.own)
     again, least = len({pair for (pair, _), count in counts.items() if count > 1}), min(counts.values(), default=0)
     why = _as_far(of, again, "answered again", "nothing says that anything was answered twice: --columns repeat=...")
@@ -100,12 +90,10 @@ def _noise(of: _Answers) -> ImportCapabilities:
 
 
 def _as_far(of: _Answers, some: int, what: str, none: str) -> str:
-    """Return of how many something holds that has to hold of all."""
     return f"{some} of {of.content.words.counted(len(of.about))} {what}, and all have to be" if some else none
 
 
 def _cues(of: _Answers) -> ImportCapabilities:
-    """Tell whether anything was varied that the judge was shown."""
     conditions = sorted({each.key.condition for each in of.every} - {NO_CUE.name})
     text = f"cues and edits ({join_names(conditions, ', ', most=MOST_NAMED)})"
     why = "cues, edits and attacks (nothing says with which of them it was asked: --columns condition=...)"
@@ -113,7 +101,6 @@ def _cues(of: _Answers) -> ImportCapabilities:
 
 
 def _reasons(of: _Answers) -> ImportCapabilities:
-    """Tell whether there are reasons, and cues that they could admit."""
     reasoned, cued = sum(bool(each.reason) for each in of.every), len(of.own) < len(of.every)
     text = f"reasons ({reasoned} of {pluralize(len(of.every), 'answer')})"
     scope = _capability(reasoned, text, "reasons (the log has none)")
@@ -122,7 +109,6 @@ def _reasons(of: _Answers) -> ImportCapabilities:
 
 
 def _copies(of: _Answers) -> ImportCapabilities:
-    """Tell whether the same response stands there under several ids, and was judged differently."""
     if not of.of_examples:
         return ImportCapabilities()
     answers: dict[tuple[str, int], list[str]] = {}
@@ -137,7 +123,6 @@ def _copies(of: _Answers) -> ImportCapabilities:
 
 
 def _groups(of: _Answers) -> ImportCapabilities:
-    """Tell by what the answers can be told apart: responses among each other, or the two of a pair."""
     texts = [(pair.response_1, pair.response_2) for pair in of.about]
     sets = [[text for text, _ in texts]] if of.of_examples else texts
     columns = (MODEL,) if of.of_examples else MODELS
@@ -155,7 +140,6 @@ def _groups(of: _Answers) -> ImportCapabilities:
 
 
 def _differ(values: Iterable[Hashable]) -> bool:
-    """Tell whether values are not all the same, as soon as one is another."""
     rest = iter(values)
     first = next(rest, None)
     return any(value != first for value in rest)

@@ -1,4 +1,4 @@
-"""Format specifications: which field of a log holds what, from data/logs.toml."""
+"""Format specifications from data/logs.toml: which field of a log holds what."""
 
 import functools
 from collections.abc import Mapping
@@ -11,10 +11,12 @@ from .formats.loaded_file import JUDGED, PLAIN
 
 @dataclass(frozen=True, slots=True)
 class LogFormatSpec:
-    """What a log of one format looks like.
+    """The layout of one log format.
 
-    `columns` has the columns that may hold a field, the first one that a row has counts; `misses` what is said where no
-    row says what the judge said, by the mode of the judges; `failed` why nobody answered a row that has an error.
+    Attributes:
+        columns: Candidate columns by field; the first present one counts.
+        misses: Message by mode if no row has an answer.
+        failed: Reason for a row with an error.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -24,7 +26,7 @@ class LogFormatSpec:
 
 @functools.cache
 def log_format_spec(form: str) -> LogFormatSpec:
-    """Return what a log of a format looks like."""
+    """Return the layout of a log format."""
     tables = load_table("logs")
     table = tables[form]
     parts = [table.get("columns", {})]

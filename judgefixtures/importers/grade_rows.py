@@ -12,20 +12,20 @@ from judgefixtures.models.verdicts import InvalidKind
 from judgefixtures.parsing.grades import parse_grade
 from judgefixtures.util.texts import short_repr
 
-from .imported_answers import ImportedAnswer, ImportedGrade
+from .imported_answers import GRADE, AnswerKind, ImportedAnswer
 from .log_rows import LogRow
+from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, Said
 
 
 class GradeRows(ExampleRowFormat):
-    """A row says whether the response of an example passed; it is one of the usual words, or one of the table's labels.
+    """Rows that pass or fail one response.
 
-    A word that is neither is an invalid grade, which is told; a number that is neither is a score, and an error.
+    Unknown words are invalid grades; unknown numbers are an error.
     """
 
-    mode: ClassVar[str] = "binary"
-    form: ClassVar[type[ImportedAnswer]] = ImportedGrade
-    stated: ClassVar[tuple[str, ...]] = (ImportedGrade.field,)
+    kind: ClassVar[AnswerKind] = GRADE
+    stated: ClassVar[tuple[str, ...]] = (GRADE.field,)
     holds: ClassVar[str] = "grades"
     asked: ClassVar[str] = "whether a response passed"
 
@@ -42,10 +42,7 @@ class GradeRows(ExampleRowFormat):
             return None, None
         quoted, column = short_repr(value), entry.column(*self.stated)
         if isinstance(value, list | dict):
-            raise entry.row.mistake(
-                f"{column} is {quoted}: it must be a word, true or false, 1 or 0, or null where the judge gave "
-                "no grade."
-            )
+            raise entry.row.mistake(MESSAGES.not_a_grade(column, quoted))
         word = value if isinstance(value, str) else json.dumps(value)
         if word not in self._words:
             self._words[word] = parse_grade(word, "word", self.table.labels).passed
@@ -54,51 +51,44 @@ class GradeRows(ExampleRowFormat):
             self._read += 1
             return passed, None
         if _is_number(value):
-            raise entry.row.mistake(
-                f'{column} is {quoted}, which is a score and no grade: set mode = "pointwise" and pass_mark, from '
-                f"which score on a response passes, in {self.table.heading}, and name the column with --columns "
-                f"score={column}; or name that of the grade with --columns {ImportedGrade.field}=..."
-            )
+            raise entry.row.mistake(MESSAGES.score_for_grade(column, quoted, self.table.heading, GRADE.field))
         self._unread.append((quoted, entry))
         return None, "not-a-choice"
 
     def of_text(self, entry: LogRow, answer: str) -> Said:
-        """Return the grade that a text states, in the form that is asked for, or that of the judge's table."""
+        """Return the grade in a text."""
         table = self.table
         form = entry.request.verdict or table.verdict
         grade = parse_grade(answer, form, table.labels, table.grade_field if form == "json" else None)
         return grade.passed, grade.reason, grade.invalid
 
     def check_read(self) -> None:
-        """Raise JudgeFixturesError where there are words, and none of them is a grade."""
+        """Raise JudgeFixturesError if no word is a grade."""
         if self._read or not self._unread:
             return
         quoted, entry = self._unread[0]
         raise entry.row.mistake(
-            f"{entry.column(*self.stated)} is {quoted}, and no row has a word that says pass or fail. Say which do, "
-            f'positive first, with labels = ["...", "..."] in {self.table.heading} (provider = "imported", mode = '
-            f'"binary"), or name the column of the grade with --columns {ImportedGrade.field}=...'
+            MESSAGES.grade_words_unknown(entry.column(*self.stated), quoted, self.table.heading, GRADE.field)
         )
 
     def remarks(self) -> tuple[tuple[str, str], ...]:
-        """Return the words that are no grade."""
+        """Return the words that are no grades."""
         return tuple((f"{quoted} says neither pass nor fail", entry.row.where) for quoted, entry in self._unread)
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
-        """Return how many passed and failed, and how many have no grade."""
+        """Return numbers of passes, fails and invalid grades."""
         counts = Counter(each.said for each in answers)
         more = f"; {counts[None]} without a grade" if counts[None] else ""
         return f"passed {counts[True]}, failed {counts[False]}{more}"
 
 
 class ZeroOneScoreRows(GradeRows):
-    """Grades that stand where scores do: no row has any other than 0 and 1."""
+    """Grades written as scores 0 and 1."""
 
     stated: ClassVar[tuple[str, ...]] = ("score",)
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or a text that is one."""
     try:
         return math.isfinite(float(value)) if isinstance(value, int | float | str) else False
     except (ValueError, OverflowError):

@@ -1,13 +1,8 @@
-"""Import of logs: read, check and write the answers for `judgefixtures import`.
-
-A log row is one answer about one pair or example. log_files.py reads the files, metric_selection.py selects the judge's
-rows, log_rows.py reads their fields, mode_detection.py detects the mode, and matching.py finds the pair or example.
-"""
+"""Import of logs: read, check and write the answers for `judgefixtures import`."""
 
 import contextlib
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,9 +34,10 @@ from .imported_answers import FILE, AnswerKeyFields, Imported, ImportedAnswer, L
 from .log_files import check_file, read_log
 from .log_rows import ImportRequest, LogRow
 from .matching import RowMatcher
+from .messages import MESSAGES
 from .metric_selection import add_human_labels, select_metric, unused_labels
 from .mode_detection import detect_mode
-from .next_steps import ImportPreparation, next_steps
+from .next_steps import next_steps
 from .response_models import ResponseModels, response_models
 from .row_formats import RowFormat
 
@@ -52,10 +48,9 @@ SUMMARY = Path(__file__).with_name("summary.txt.jinja")
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What was imported, and what was not: rows of others, rows that say again what others say, rows without a use.
+    """The imported answers and the rows left out.
 
-    `pairs` are written beside the answers: those that these are about, and those that an earlier import wrote there
-    where that file is the dataset.
+    `pairs` are written beside the answers.
     """
 
     request: ImportRequest
@@ -76,12 +71,16 @@ class ImportResult:
 
     @property
     def about(self) -> int:
-        """How many pairs or examples the answers are about."""
+        """The number of pairs or examples with answers."""
         return len({key.pair for key in self.imported.answers})
 
 
 def import_log(request: ImportRequest) -> ImportResult:
-    """Read logs, check them, and write their answers beside the recordings; raises JudgeFixturesError for a mistake."""
+    """Import logs and write their answers beside the recordings.
+
+    Raises:
+        JudgeFixturesError: A mistake in the request or a log.
+    """
     config = _config(request)
     register_credentials(*config.judges.values())  # a log may quote a key: it is not to be written
     dataset = _names(request, config)
@@ -101,12 +100,8 @@ def import_log(request: ImportRequest) -> ImportResult:
     reader = RowMatcher(content, content.conditions(conditions(config.cues)), given, grows)
     answers = reader.read_answers(entries)
     if not answers:
-        raise JudgeFixturesError(
-            f"{request.names}: no row can be used: {_why(reader.unused)}.{reader.hint} Name the {content.words.many} "
-            "that the log is about (--pairs FILE, or --dataset NAME of the configuration), or the columns of its "
-            f"texts: --columns {','.join(f'{each}=...' for each in content.texts)}; the row has "
-            f"{quote_names(rows[0].row.fields)}."
-        )
+        why, fields = _why(reader.unused), quote_names(rows[0].row.fields)
+        raise JudgeFixturesError(MESSAGES.no_row_usable(request, why, reader.hint, content, fields))
     _check_share(request, reader, len(entries) - reader.repeated)
     logs = tuple(LogSource(file.name, _digest(file, request)) for file in request.files)
     answered = {key.pair for key in answers}
@@ -127,7 +122,7 @@ def import_log(request: ImportRequest) -> ImportResult:
 
 
 def _digest(file: Path, request: ImportRequest) -> str:
-    """Return a digest of a log's content, and of what was chosen of it: two judges may stand in one file."""
+    """Return a digest of log and selection: a file may hold several judges."""
     with open_regular(file) as opened:
         digest = hashlib.file_digest(opened, "sha256")
     chosen = (request.metric, dict(request.where), dict(request.columns), request.verdict, request.own_numbers)
@@ -140,7 +135,6 @@ def _digest(file: Path, request: ImportRequest) -> str:
 
 
 def _config(request: ImportRequest) -> Config:
-    """Return the configuration that names judges and datasets: a given file, the pyproject.toml here, or none."""
     path = request.config_file
     if request.config is None and not path.is_file():
         return build_config({}, f"{path}, which does not exist", path.parent, TABLE)
@@ -148,52 +142,32 @@ def _config(request: ImportRequest) -> Config:
 
 
 def _names(request: ImportRequest, config: Config) -> str:
-    """Return the dataset's name; raises JudgeFixturesError for names that cannot be folders, or mean another thing."""
     dataset = request.dataset or (request.pairs.stem if request.pairs is not None else _named_after(request, config))
     for what, name in (("--judge", request.judge), ("--dataset", dataset)):
         if not NAME.match(name) or len(name) > LONGEST_NAME:
-            raise JudgeFixturesError(
-                f"{what} {name[:60]!r} cannot be a folder: use letters, digits, dot, underscore "
-                f"and hyphen, at most {LONGEST_NAME}, and begin with a letter or a digit."
-            )
+            raise JudgeFixturesError(MESSAGES.not_a_folder_name(what, name[:60], LONGEST_NAME))
     table = config.judges.get(request.judge)
     if table is not None and mode_class(table).is_asked:
-        raise JudgeFixturesError(
-            f"{config.file}: {config.heading('judges', request.judge)} is asked (provider = {table.provider!r}): "
-            "imported answers must not pass for its own. Choose another name with --judge."
-        )
+        raise JudgeFixturesError(MESSAGES.judge_is_asked(config, config.heading("judges", request.judge), table))
     if request.pairs is not None and dataset in config.datasets and config.source(dataset).is_built_in:
-        raise JudgeFixturesError(
-            f"--dataset {dataset}: the package has pairs of that name, and --pairs {request.pairs} would be others. "
-            "Choose another name with --dataset, or leave out --pairs."
-        )
+        raise JudgeFixturesError(MESSAGES.built_in_dataset(dataset, request))
     return dataset
 
 
 def _named_after(request: ImportRequest, config: Config) -> str:
-    """Return what a dataset of a log's own texts is called: as the file, unless the package has one of that name."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", request.files[0].stem).strip("-._")[:LONGEST_NAME] or "log"
     return f"{stem}-log" if stem in config.datasets and config.source(stem).is_built_in else stem
 
 
 def _check_share(request: ImportRequest, reader: RowMatcher, n: int) -> None:
-    """Raise JudgeFixturesError where more rows cannot be used than are allowed: a part must not pass for the whole.
-
-    `n` are the rows that say something of their own: copies of those that can be used make nothing whole.
-    """
+    """Raise JudgeFixturesError if too many of `n` distinct rows are unusable."""
     unused, allowed = reader.unused, (MOST_UNUSED if request.allow is None else request.allow)
     if len(unused) <= allowed * n:
         return
-    share = math.ceil(len(unused) / n * 100) / 100
-    raise JudgeFixturesError(
-        f"{request.names}: {len(unused)} of {pluralize(n, 'row')} ({len(unused) / n:.1%}) cannot be used, and at most "
-        f"{allowed:.1%} may: {_why(unused)}.{reader.hint} Mend the log, leave rows out with --where COLUMN=VALUE, "
-        f"or import the others with --allow {share:g}. Nothing was written."
-    )
+    raise JudgeFixturesError(MESSAGES.too_many_unusable(request, len(unused), n, allowed, _why(unused), reader.hint))
 
 
 def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[Pair, ...]:
-    """Return the pairs that a file or the configuration has; none where the log's own texts are all there is."""
     if request.pairs is not None:
         check_file(request.pairs, "name a file of pairs or examples with --pairs")
         return _without_secrets(load_pairs(_beside(dataset, request.pairs, config)), str(request.pairs))
@@ -205,37 +179,29 @@ def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[
 
 
 def _beside(dataset: str, pairs: Path, config: Config) -> Source:
-    """Return a file of --pairs as a dataset; messages say which table maps its columns."""
     heading = f'{config.heading("datasets", dataset)} (path = "{pairs}"), and give --dataset {dataset} and no --pairs'
     return Source(dataset, pairs, balance_positions=False, heading=heading)
 
 
 def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
-    """Return the pairs as a log is about them; raises JudgeFixturesError for one that holds a key.
+    """Return pairs without columns the judge may not have seen, or raise on keys.
 
-    They are written beside the answers, and nobody knows what else the judge of a log was shown: of pairs no more is
-    kept than which models wrote them. Examples keep their columns: a grader that is to take over is asked with the
-    notes or the rubric that stand there.
+    Examples keep all columns, because a later grader may need them.
     """
     pairs = tuple(pair if isinstance(pair, Example) else keep_columns(pair, MODELS) for pair in pairs)
     for number, pair in enumerate(pairs, 1):
         if redacted_json(row := pair_to_row(pair)) != row:
             named = "" if redact(pair.id) != pair.id else f" ({pair.id!r})"
-            raise JudgeFixturesError(
-                f"{where}: pair {number}{named} holds the value of a variable that is a judge's key: nothing was "
-                "written. Take it out of the pair, and change the key if others may have read it."
-            )
+            raise JudgeFixturesError(MESSAGES.pair_holds_key(where, number, named))
     return pairs
 
 
 def _writers(reader: RowMatcher, entries: Iterable[LogRow]) -> ResponseModels:
-    """Return which models wrote what the rows are about that answers are of."""
     of_row = {id(entry.row): entry for entry in entries}
     return response_models((key.pair, of_row[id(row)]) for key, row in reader.places.items())
 
 
 def _is_own(folder: Path, source: Source) -> bool:
-    """Tell whether a dataset is the file of pairs that imports of this judge write: then a log adds to it."""
     return source.path is not None and Path(source.path).resolve() == (folder / PAIRS_FILE).resolve()
 
 
@@ -244,11 +210,7 @@ def _is_wanted(row: DataRow, where: Mapping[str, str]) -> bool:
 
 
 def _as_text(value: object) -> object:
-    """Return a value as --where names it, and as it is in whatever format: "1" is 1 and 1.0, "true" is True.
-
-    >>> [_as_text(value) for value in (1, 1.0, "1.0", True, "TRUE", "v1.0", 0.5)]
-    ['1', '1', '1', 'true', 'true', 'v1.0', '0.5']
-    """
+    """Return a --where value in a form that all file formats share."""
     if isinstance(value, bool | int | float):
         value = json.dumps(value)
     if not isinstance(value, str):
@@ -274,14 +236,10 @@ def _none_wanted(request: ImportRequest, rows: Sequence[DataRow]) -> str:
 
 
 def _keep(done: ImportResult, *, built_in: bool) -> None:
-    """Write the answers and the pairs that they are about; raises JudgeFixturesError where recordings are there."""
     allowed = (FILE, PAIRS_FILE, SAMPLE_FILE)
     names = sorted(file.name for file in done.folder.glob("*.jsonl"))
     if recorded := [name for name in names if name not in allowed and not name.startswith(BESIDE)]:
-        raise JudgeFixturesError(
-            f"{done.folder} holds recordings of a judge that was asked ({recorded[0]}): imported answers must not "
-            "stand among them. Choose another name with --judge."
-        )
+        raise JudgeFixturesError(MESSAGES.folder_of_asked_judge(done, recorded))
     imported_answers.write_imported(done.folder / FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
         path = done.folder / PAIRS_FILE
@@ -294,7 +252,6 @@ def _pair_lines(pairs: Iterable[Pair]) -> Iterator[bytes]:
 
 
 def _is_written(path: Path, lines: Iterable[bytes]) -> bool:
-    """Tell whether a file is these very lines; what cannot be read is written, or that says why not."""
     try:
         with open_regular(path) as file:
             return all(file.read(len(line)) == line for line in lines) and not file.read(1)
@@ -303,26 +260,24 @@ def _is_written(path: Path, lines: Iterable[bytes]) -> bool:
 
 
 def read_earlier_import(path: Path) -> Mapping[AnswerKeyFields, ImportedAnswer]:
-    """Return the answers of an earlier import; none where there are none that can be read."""
+    """Return the answers of an earlier import, empty if unreadable."""
     with contextlib.suppress(JudgeFixturesError, OSError):
         return imported_answers.read_imported(path).answers if path.exists() else {}
     return {}
 
 
 def summary(done: ImportResult) -> list[str]:
-    """Return the lines that say what was imported, what was not, and what to write into the configuration."""
+    """Return lines on what was imported, what was not, and the configuration."""
     config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
     path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
     answered = {key.pair for key in done.imported.answers}
-    about = [pair for pair in done.pairs if pair.id in answered]
-    own = (done.imported.dataset, about, done.given, done.folder / PAIRS_FILE)
-    prepared = ImportPreparation(done.request, config, done.content, *own, done.people)
+    about = tuple(pair for pair in done.pairs if pair.id in answered)
     text = load_template(SUMMARY, several=pluralize, why=_why, line=make_one_line).render(
         done=done,
         counted=_counted(done),
         scope=import_capabilities(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
         file=done.folder / FILE,
-        steps=[*next_steps(prepared)],
+        steps=[*next_steps(replace(done, pairs=about))],
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,
         lacks_gate=not done.content.is_limited(config) and done.content.is_known(done.pairs),
@@ -333,7 +288,6 @@ def summary(done: ImportResult) -> list[str]:
 
 
 def _counted(done: ImportResult) -> Iterator[str]:
-    """Yield a line per condition and repeat: how many answers said what."""
     pairs = {pair.id: pair for pair in done.pairs}
     groups: dict[tuple[str, int], list[ImportedAnswer]] = {}
     for key, answered in sorted(done.imported.answers.items()):
@@ -345,7 +299,6 @@ def _counted(done: ImportResult) -> Iterator[str]:
 
 
 def _why(unused: Iterable[tuple[str, str]]) -> str:
-    """Return why rows were not used, with the places of the first ones."""
     reasons: dict[str, list[str]] = {}
     for why, where in unused:
         reasons.setdefault(why, []).append(where)

@@ -1,7 +1,4 @@
-"""Checks for invalid ids, grades, scores and labels, such as spreadsheet errors and merged ids.
-
-Texts are not checked: a response may begin with "=".
-"""
+"""Checks for invalid ids, grades, scores and labels, such as spreadsheet errors."""
 
 import math
 import re
@@ -14,6 +11,7 @@ from judgefixtures.util.texts import short_repr
 
 from .formats.loaded_file import PLAIN
 from .log_rows import LogRow
+from .messages import MESSAGES
 
 # What a spreadsheet shows in place of a value: a formula, or that one could not be reckoned. No number, and no name
 # that merely begins with a sign.
@@ -29,9 +27,9 @@ CHECKED = ("pair", "label", "gold")  # beside what was said
 
 
 def check_values(entries: Iterable[LogRow], columns: Sequence[str], *, skipped: bool) -> None:
-    """Raise JudgeFixturesError naming the first row with a value that a program left there; `said` are fields.
+    """Raise JudgeFixturesError for the first value that a program left as an error.
 
-    `skipped`: what is no number there makes a row of an export one of no use: tools write it where nobody judged.
+    `skipped`: such rows of an export are unusable, not an error.
     """
     fields = (*CHECKED, *columns)
     for entry in entries:
@@ -58,10 +56,9 @@ def _problem_of(value: str, *, numbers: bool) -> str:
 
 
 def check_ids(pairs: Mapping[str, Pair], entries: Sequence[LogRow], what: str) -> None:
-    """Raise JudgeFixturesError where two ids with the same texts differ in capital letters or in Unicode's form alone.
+    """Raise JudgeFixturesError if ids with equal texts differ only in case or Unicode form.
 
-    Such ids are two to us. With the same texts they are one example that a database or a spreadsheet wrote in two ways,
-    which would count twice; with different texts they are what they say.
+    Such ids are one example that would count twice.
     """
     folded: dict[str, Pair] = {}
     for pair in pairs.values():
@@ -69,11 +66,7 @@ def check_ids(pairs: Mapping[str, Pair], entries: Sequence[LogRow], what: str) -
         if other is not pair and other.digest == pair.digest:
             places = [where for each in (other, pair) if (where := _place(each.id, entries))]
             named = f" ({', '.join(places)})" if places else ""
-            raise JudgeFixturesError(
-                f"{what}: the ids {other.id!r} and {pair.id!r} differ in capital letters or in how Unicode writes them "
-                f"alone, and have the same texts{named}: they would count twice. "
-                "Write the id in one way, or remove one of the two."
-            )
+            raise JudgeFixturesError(MESSAGES.ids_too_similar(what, other, pair, named))
 
 
 def _folded(name: str) -> str:
@@ -81,6 +74,5 @@ def _folded(name: str) -> str:
 
 
 def _place(name: str, entries: Sequence[LogRow]) -> str:
-    """Return where an id stands in a log, empty where it stands in none."""
     named = (entry for entry in entries if entry.value("pair") is not None)
     return next((entry.row.where for entry in named if entry.pair_id() == name), "")

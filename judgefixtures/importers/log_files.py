@@ -1,4 +1,4 @@
-"""Log files: read each by its format, with known credentials removed from every row."""
+"""Log files, read by format, with known credentials removed."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ OF_LOG = "dataset 'log': "
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file of a log, its rows in the form of the tool that wrote it, and what it says of itself."""
+    """A log's format, rows and remarks."""
 
     file: Path
     form: str
@@ -29,7 +29,7 @@ class LogFile:
 
 
 def read_log(file: Path, form: str | None = None) -> LogFile:
-    """Return a log, read in a format that is named or told by what it holds; raises JudgeFixturesError."""
+    """Return a log in this or the detected format, or raise JudgeFixturesError."""
     check_file(file, "give a log, a file with one answer per row")
     if form is not None and form not in EXPORTS:
         raise JudgeFixturesError(f"--format: there is no format {form!r}: {accepted_values(form, EXPORTS)}.")
@@ -43,7 +43,6 @@ def read_log(file: Path, form: str | None = None) -> LogFile:
 
 
 def _safe(row: DataRow) -> DataRow:
-    """Return a row without known keys: texts and ids go to files, and both into messages."""
     fields = redacted_json(row.fields)
     if fields is row.fields and not row.where.startswith(OF_LOG):
         return row
@@ -52,7 +51,7 @@ def _safe(row: DataRow) -> DataRow:
 
 @contextlib.contextmanager
 def _of_no_dataset() -> Iterator[None]:
-    """Let errors name the log alone: the rooms that read it read datasets, and say so."""
+    """Remove the dataset from errors, because a log is none."""
     try:
         yield
     except JudgeFixturesError as error:
@@ -60,10 +59,7 @@ def _of_no_dataset() -> Iterator[None]:
 
 
 def check_file(file: Path, remedy: str) -> None:
-    """Raise JudgeFixturesError with the remedy for what is no file that can be read from its beginning to its end.
-
-    A pipe would be waited for, and a device has no end.
-    """
+    """Raise JudgeFixturesError with the remedy if it is no regular, readable file."""
     try:
         open_regular(file).close()
     except OSError as error:  # a name that no file can have and a link to itself among them

@@ -1,7 +1,4 @@
-"""Log rows and the import request: how fields are found, and what every log may hold.
-
-Each row is read, counted as unusable with its line, or an error. No value is guessed.
-"""
+"""Log rows and the import request; no value is guessed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +15,7 @@ from judgefixtures.util.thoughts import split_thoughts
 
 from .format_specs import LogFormatSpec, log_format_spec
 from .formats.loaded_file import JUDGED, PLAIN
+from .messages import MESSAGES
 
 # What a row of any log can say: whose answer it is about what, and the whole text of the answer, or its reason.
 ASKED = ("pair", "order", "condition", "repeat")
@@ -29,13 +27,17 @@ WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What is to be imported: files, as whose answers, about which pairs, and how their rows are to be read.
+    """The options of an import.
 
-    `columns` maps fields to columns or dotted paths, `raters` are columns that hold a person's label each, `where`
-    keeps rows in which a column has a value. `verdict` is the form of whole answers: that of the judge's table unless
-    it is given. `own_numbers`: selected_response is numbered as in the pair, not as in the order that was shown.
-    `metric` is whose judgements are meant of an export that holds several, `label_metric` that of the people, and
-    `allow` the share of rows that may be unusable.
+    Attributes:
+        columns: Column or dotted path by field.
+        raters: Columns with one person's label each.
+        where: Values of kept rows' columns.
+        verdict: Form of whole answers.
+        own_numbers: selected_response is numbered as in the pair.
+        metric: The judge's metric.
+        label_metric: The people's metric.
+        allow: The allowed share of unusable rows.
     """
 
     files: tuple[Path, ...]
@@ -56,22 +58,22 @@ class ImportRequest:
 
     @property
     def config_file(self) -> Path:
-        """The configuration that names judges and datasets: a given file, or the pyproject.toml here."""
+        """The configuration file, by default pyproject.toml."""
         return (self.config or Path("pyproject.toml")).absolute()
 
     @property
     def names(self) -> str:
-        """The files, as messages name them."""
+        """The files' names for messages."""
         return ", ".join(map(str, self.files))
 
 
 class UnusableRowError(Exception):
-    """Why a row cannot be an answer about what is known: it is counted with its place."""
+    """Reason why a row is unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A row of a log, read as its format and the request say; what it says wrongly is a JudgeFixturesError."""
+    """A row of a log; wrong content raises JudgeFixturesError."""
 
     row: DataRow
     form: str
@@ -79,11 +81,11 @@ class LogRow:
 
     @property
     def shape(self) -> LogFormatSpec:
-        """What a log of this format looks like."""
+        """The layout of the log's format."""
         return log_format_spec(self.form)
 
     def column(self, name: str) -> str:
-        """Return the column that holds a field: of several that may, the first one that the row has, or the last."""
+        """Return a field's column: the first present candidate, or the last."""
         if name in self.request.columns:
             return self.request.columns[name]
         column = ""
@@ -93,11 +95,11 @@ class LogRow:
         return column
 
     def has(self, name: str) -> bool:
-        """Tell whether the row has a field, be it null."""
+        """Return whether the row has a field, null included."""
         return self._found(name) is not MISSING
 
     def value(self, name: str) -> Any:
-        """Return what the row says of a field, None where it says nothing."""
+        """Return a field's value, or None."""
         return None if (cell := self._found(name)) is MISSING else cell
 
     def _found(self, name: str) -> Any:
@@ -109,14 +111,14 @@ class LogRow:
 
     @property
     def judgement(self) -> Mapping[str, Any] | None:
-        """What an export says in the form of all; None of a row that is none, or has a column of that name itself."""
+        """The normalized judgement of an export, or None."""
         content = self.row.fields.get(JUDGED) if self.form != PLAIN else None
         is_one = isinstance(content, dict) and isinstance(content.get("metric"), str) and "by" in content
         return content if is_one else None
 
     @property
     def fault(self) -> str:
-        """Why nobody answered here; empty where somebody did, or a choice was made all the same."""
+        """Why there is no answer, or ""."""
         if "error" in (self.judgement or {}):
             return "its judge ended with an error"
         # An export of several providers may have no answer of the one that is meant.
@@ -125,20 +127,20 @@ class LogRow:
 
     @property
     def by(self) -> str:
-        """Who judged, in the words of exports; empty in a log that no tool wrote."""
+        """Who judged; "" in a plain log."""
         return str((self.judgement or {}).get("by", ""))
 
     def has_texts(self, names: Sequence[str]) -> bool:
-        """Tell whether the row holds such texts."""
+        """Return whether the row has these texts."""
         return all(isinstance(value := self.value(name), str) and value.strip() for name in names)
 
     def pair_id(self) -> str | None:
-        """Return the id of the pair, or the example, that the row is about; None where it names none."""
+        """Return the pair's or example's id, or None."""
         value = self.value("pair")
         return None if value is None else parse_id(value, repr(self.column("pair")), self.row.where)
 
     def repeat(self) -> int:
-        """Return which repeat the row is of, as it counts them."""
+        """Return the row's repeat number."""
         value = self.value("repeat")
         if value is None:
             return 0
@@ -153,18 +155,15 @@ class LogRow:
         return value
 
     def order(self) -> Order | None:
-        """Return the order that the row names."""
+        """Return the order in the row."""
         value = self.value("order")
         known = ORDERS.get(str(value).strip().lower())
         if value is not None and known is None:
-            raise self.row.mistake(
-                f"{self.column('order')} is {short_repr(value, 80)}: the order is '1-2' or "
-                "'12' (as in the pair), '2-1' or '21' (swapped), or false or true (swapped)."
-            )
+            raise self.row.mistake(MESSAGES.not_an_order(self.column("order"), short_repr(value, 80)))
         return known
 
     def reason(self) -> str:
-        """Return the reason, an empty one where the row gives none."""
+        """Return the reason, or ""."""
         value = self.value("reason")
         if not isinstance(value, str | None):
             raise self.row.mistake(f"{self.column('reason')} must be a text, got a {type(value).__name__}.")

@@ -1,7 +1,4 @@
-"""Matching of log rows to pairs or examples.
-
-Each row becomes an answer or is counted as unusable. Contradicting rows are an error.
-"""
+"""Matching of log rows to pairs or examples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +14,7 @@ from judgefixtures.util.texts import quote_names
 from .imported_answers import AnswerKeyFields, ImportedAnswer, shown_texts_digest
 from .invalid_values import check_ids, check_values
 from .log_rows import LogRow, UnusableRowError
+from .messages import MESSAGES
 from .row_formats import RowFormat
 
 Texts: TypeAlias = tuple[str, ...]
@@ -27,9 +25,11 @@ MOST_SHOWN = 3  # ids
 
 @dataclass(slots=True)
 class RowMatcher:
-    """Reads rows into answers about pairs or examples; what cannot be used is kept with its place.
+    """Reader of rows into answers; unusable rows are kept with their place.
 
-    `given` are the pairs of a file or of the configuration; `grows`: those of the log itself are added to them.
+    Attributes:
+        given: Pairs of a file or the configuration.
+        grows: Whether pairs of the log are added.
     """
 
     content: RowFormat
@@ -45,7 +45,11 @@ class RowMatcher:
     by_texts: dict[Texts, Pair | None] = field(default_factory=dict)  # None where several have them
 
     def read_answers(self, entries: Sequence[LogRow]) -> dict[AnswerKeyFields, ImportedAnswer]:
-        """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
+        """Return all answers by key.
+
+        Raises:
+            JudgeFixturesError: Wrong or contradicting rows.
+        """
         _check_columns(self.content, entries)
         check_values(entries, self.content.stated, skipped=self.content.skips)
         given = {id_key(pair.id): pair for pair in self.given}
@@ -67,34 +71,23 @@ class RowMatcher:
 
     @property
     def hint(self) -> str:
-        """What may have gone wrong where rows are about what nobody knows; a sentence with a space before it."""
+        """A hint for rows about unknown pairs, with a leading space."""
         if not self.unknown or not self.pairs:
             return ""
         names = quote_names(sorted(self.pairs)[:MOST_SHOWN])
-        return (
-            f" Rows are about {quote_names(self.unknown)}, and the {self.content.words.many} are {names}"
-            f"{', ...' if len(self.pairs) > MOST_SHOWN else ''}: where these are others, name them with --dataset NAME."
-        )
+        return MESSAGES.other_pairs(quote_names(self.unknown), self.content, names, len(self.pairs) > MOST_SHOWN)
 
     def _told(self, entry: LogRow) -> Pair | None:
-        """Return the pair that an entry itself holds, None where it holds none."""
         return self.content.pair(entry) if self.content.is_in(entry) else None
 
     def _keep(self, answered: ImportedAnswer, row: DataRow) -> None:
-        """Keep an answer, once; raises JudgeFixturesError where another row says something else."""
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
-            raise row.mistake(
-                f"another answer about {self.content.words.one} {answered.key.pair!r} in {answered.key.condition}"
-                f"{self.content.alike} stands in {place.where} already. If the judge was asked several times, name the "
-                "column that counts it with --columns repeat=...; if these are several judges, choose one with --where "
-                "COLUMN=VALUE; else remove one of the two."
-            )
+            raise row.mistake(MESSAGES.answered_twice(self.content.words.one, answered, self.content.alike, place))
         self.repeated += place is not row
 
     def _answered(self, entry: LogRow, pair_in_row: Pair | None, first_repeat: int) -> ImportedAnswer:
-        """Return the answer that an entry holds."""
         if entry.fault:
             raise UnusableRowError(entry.fault)
         pair, shown_swapped = self._pair_of(entry, pair_in_row)
@@ -105,19 +98,12 @@ class RowMatcher:
         return self.content.answered(entry, key, order, pair)
 
     def _pair_of(self, entry: LogRow, pair_in_row: Pair | None) -> tuple[Pair, bool]:
-        """Return the pair that an entry is about, and whether it holds its responses in the other order.
-
-        `told` is the pair that the entry itself holds, if it holds one.
-        """
+        """Return an entry's pair, and whether its responses are exchanged."""
         content, row, name = self.content, entry.row, entry.pair_id()
         if pair_in_row is None and name is None:
             if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
                 raise UnusableRowError("no text of a response")
-            raise row.mistake(
-                f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
-                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..., or those of "
-                f"its texts with --columns {','.join(f'{each}=...' for each in content.texts)}."
-            )
+            raise row.mistake(MESSAGES.no_pair_named(content, entry.column("pair"), quote_names(row.fields)))
         pair = self.pairs.get(id_key(name or (pair_in_row.id if pair_in_row else "")))
         if pair is None and pair_in_row is not None and not name:
             texts = _texts(pair_in_row, "12")
@@ -136,7 +122,6 @@ class RowMatcher:
 
 
 def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
-    """Raise JudgeFixturesError where a column that was named, or what was said, is in no row at all."""
     first, request = quote_names(entries[0].row.fields), entries[0].request
     missing = [name for name in content.fields() if not any(entry.has(name) for entry in entries)]
     named = [(name, column) for name, column in request.columns.items() if name in missing]
@@ -151,21 +136,18 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
         return  # nobody judged any of them, which is to be said
     if "answer" in missing and {*content.stated} & {*missing}:
         raise JudgeFixturesError(
-            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape.misses[content.mode]} Name the "
-            f"column with --columns {'=...,'.join(content.stated)}=..., or with --columns answer=... where it is the "
-            f"judge's whole text; the row has {first}."
+            MESSAGES.nothing_answered(entries[0].row.where, content, entries[0].shape.misses[content.kind.mode], first)
         )
 
 
 def _texts(pair: Pair, order: Order) -> Texts:
-    """Return a pair's texts in the order in which they were shown."""
     pair = with_line_ends(pair, "\n")
     first, second = pair.response_1, pair.response_2
     return (pair.question, *((first, second) if order == "12" else (second, first)))
 
 
 def _told_pairs(content: RowFormat, entries: Sequence[LogRow], pairs_in_rows: Sequence[Pair | None]) -> dict[str, Pair]:
-    """Return the pairs that the log itself holds; those of order 1-2 say which response is the first one."""
+    """Return the log's own pairs; rows in order 1-2 define the first response."""
     pairs, raters = dict[str, Pair](), RaterNames()
     holding = [(entry, pair) for entry, pair in zip(entries, pairs_in_rows, strict=True) if pair is not None]
     for entry, pair in sorted(holding, key=lambda each: content.order(each[0]) == "21"):
@@ -176,8 +158,5 @@ def _told_pairs(content: RowFormat, entries: Sequence[LogRow], pairs_in_rows: Se
         one, other = pair_to_row(pair), pair_to_row(known)
         if other not in (one, pair_to_row(swap_responses(pair))):
             changed = [name for name in content.told if one.get(name) != other.get(name)]
-            raise entry.row.mistake(
-                f"{content.words.one} {pair.id!r} has another {' and '.join(changed)} than in a "
-                f"row before: give different {content.words.many} different ids."
-            )
+            raise entry.row.mistake(MESSAGES.changed_under_one_id(content, pair, changed))
     return pairs

@@ -1,7 +1,4 @@
-"""Selection of one judge's rows from an export that holds several judges, people and checks.
-
-Judgements of people become labels. All others are counted, and listed if the user chose none.
-"""
+"""Selection of one judge's rows from an export; people's judgements become labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -17,6 +14,7 @@ from judgefixtures.util.texts import make_one_line, quote_names
 
 from .formats.loaded_file import JUDGED
 from .log_rows import LogRow
+from .messages import MESSAGES
 
 WHOSE: Mapping[str, str] = {"judge": "a judge's", "person": "people's", "code": "a check in code"}
 MOST_WORDS = 4
@@ -27,9 +25,9 @@ Kinds: TypeAlias = dict[tuple[str, str], list[LogRow]]  # by the name and by who
 
 @dataclass(frozen=True, slots=True)
 class SelectedMetric:
-    """The rows of one judge's metric, with what people said of the same, by the id of what was judged.
+    """The rows of one metric, and people's labels by id.
 
-    `others` counts the rows of other metrics, `labels` holds what people said as it was written.
+    `others` counts the rows of other metrics.
     """
 
     entries: tuple[LogRow, ...]
@@ -40,24 +38,19 @@ class SelectedMetric:
 
 
 def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
-    """Return the rows of the metric that is named, or of the only one that is a judge's.
+    """Return the rows of the named metric, or of the only judge's.
 
-    Raises JudgeFixturesError with a list of what there is where none is named, or one that is not there.
+    Raises:
+        JudgeFixturesError: No such metric, or several; lists them.
     """
     request, named = entries[0].request, [entry for entry in entries if entry.judgement is not None]
     if not named:
         for option, name in (("--metric", request.metric), ("--label-metric", request.label_metric)):
             if name is not None:
-                raise JudgeFixturesError(
-                    f"{option} {name}: rows of {request.names} name no metric. Choose rows with --where COLUMN=VALUE, "
-                    "or columns with --columns FIELD=COLUMN."
-                )
+                raise JudgeFixturesError(MESSAGES.no_metric_named(option, name, request))
         return SelectedMetric(tuple(entries))
     if other := next((entry for entry in entries if len(named) < len(entries) and entry.judgement is None), None):
-        raise other.row.mistake(
-            f"the row names no metric, and rows such as {named[0].row.where} do: they are of two kinds. Import them "
-            "one at a time, or leave some out with --where COLUMN=VALUE."
-        )
+        raise other.row.mistake(MESSAGES.rows_with_and_without_metric(named[0].row.where))
     kinds: Kinds = {}
     for entry in named:
         kinds.setdefault((_judgement(entry)["metric"], _judgement(entry)["by"]), []).append(entry)
@@ -84,7 +77,7 @@ def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
 
 
 def add_human_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]]) -> tuple[Pair, ...]:
-    """Return examples with what people say in a log, where they have no label of their own.
+    """Return examples with the log's labels where they have none.
 
     >>> add_human_labels([Example("e1", "Why?", "So.")], {"e1": ["pass"]})[0].label
     'pass'
@@ -100,7 +93,7 @@ def add_human_labels(pairs: Sequence[Pair], labels: Mapping[str, Sequence[Any]])
 
 
 def unused_labels(given: Sequence[Pair], labels: Mapping[str, Sequence[Any]], answered: Set[str]) -> Iterator[str]:
-    """Yield of how many examples people's labels do not count, and why: nobody is to look for them in vain."""
+    """Yield how many examples have unused labels, and why."""
     if labels and _are_labelled(given):
         known = pluralize(len(labels), "example")
         yield f"not used: what people say of {known} in the log: some that are given have labels, and these alone count"
@@ -113,14 +106,12 @@ def _are_labelled(pairs: Iterable[Pair]) -> bool:
 
 
 def _one(values: Sequence[Any]) -> Any:
-    """Return the label that most people give; None where as many give the other."""
     counted = Counter(USUAL[str(label_key(each)).strip().casefold()] for each in values)
     (first, most), *others = counted.most_common()
     return None if others and others[0][1] == most else first
 
 
 def _labels(people: Iterable[LogRow]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return what people say by the id of what they judged, and what is to be said of what cannot be used."""
     labels: dict[str, list[Any]] = {}
     unread: list[LogRow] = []
     for entry in people:
@@ -134,13 +125,13 @@ def _labels(people: Iterable[LogRow]) -> tuple[dict[str, list[Any]], list[str]]:
         return labels, []
     judgement = _judgement(unread[0])
     return labels, [
-        f"not used: {pluralize(len(unread), 'row')} of people's that say neither pass nor fail, or not of what "
-        f"({unread[0].row.where}: {make_one_line(repr(judgement.get('passed', judgement.get('score'))))[:40]})"
+        MESSAGES.unread_human_rows(
+            unread, unread[0].row.where, make_one_line(repr(judgement.get("passed", judgement.get("score"))))[:40]
+        )
     ]
 
 
 def _labelled(entries: Iterable[LogRow], labels: Mapping[str, Sequence[Any]]) -> Iterator[LogRow]:
-    """Yield rows with people's labels of what they are about."""
     key = "labels" if any(len(labels_of_entry) > 1 for labels_of_entry in labels.values()) else "label"
     for entry in entries:
         labels_of_entry = labels.get(id_key(str(_judgement(entry).get("id"))))
@@ -160,7 +151,6 @@ def _judgement(entry: LogRow) -> Mapping[str, Any]:
 
 
 def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
-    """Return what an export holds, for whoever has to choose."""
     whose = "judge" if option == "--metric" else "person"
     if metric is not None:
         is_there = any(name == metric for name, _ in kinds)
@@ -182,7 +172,6 @@ def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
 
 
 def _values(entries: Sequence[LogRow]) -> str:
-    """Return what some rows say: how often each of few words, or from where to where numbers go."""
     judgements = [_judgement(entry) for entry in entries]
     passed = Counter(str(each["passed"]) for each in judgements if "passed" in each)
     unpassed = (each for each in judgements if "passed" not in each)

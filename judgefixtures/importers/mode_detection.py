@@ -12,6 +12,7 @@ from .choice_rows import ChoiceRows
 from .formats.loaded_file import PLAIN
 from .grade_rows import GradeRows, ZeroOneScoreRows
 from .log_rows import LogRow
+from .messages import MESSAGES
 from .row_formats import RowFormat
 from .score_rows import PairScoreRows, ResponseScoreRows
 
@@ -20,7 +21,11 @@ CONTENTS: tuple[type[RowFormat], ...] = (ChoiceRows, GradeRows, ResponseScoreRow
 
 
 def detect_mode(entries: Sequence[LogRow], given: Sequence[Pair], config: Config, dataset: str) -> RowFormat:
-    """Return what a log holds; raises JudgeFixturesError where its judge, its dataset and its rows contradict."""
+    """Return a log's row format.
+
+    Raises:
+        JudgeFixturesError: Judge, dataset and rows contradict.
+    """
     request = entries[0].request
     table, heading = config.judges.get(request.judge), config.heading("judges", request.judge)
     of_given = (OF_EXAMPLES if are_examples(given) else OF_PAIRS) if given else None
@@ -30,31 +35,32 @@ def detect_mode(entries: Sequence[LogRow], given: Sequence[Pair], config: Config
     if table is not None and of_given is not None:
         _check_mode(table, of_given, str(where), heading)
     fitting = _fitting(entries, table, of_given or of_rows)
-    own = table or judge_table({"provider": "imported", "mode": fitting.mode, **fitting.proposed(entries)}, heading)
+    own = table or judge_table(
+        {"provider": "imported", "mode": fitting.kind.mode, **fitting.proposed(entries)}, heading
+    )
     content = fitting(own.headed(heading))
     words = content.words
     because = f"{where} holds {words.many}" if given else f"the rows hold {words.many}" if of_rows else ""
-    _check_fields(content, entries, because or (f"{heading} has mode = {fitting.mode!r}" if table is not None else ""))
+    _check_fields(
+        content, entries, because or (f"{heading} has mode = {fitting.kind.mode!r}" if table is not None else "")
+    )
     return content
 
 
 def _check_mode(table: JudgeTable, about: Vocabulary, where: str, heading: str) -> None:
-    """Raise JudgeFixturesError where judges of a table's mode say nothing of what a dataset holds."""
-    own = [each for each in CONTENTS if each.mode == table.mode]
+    own = [each for each in CONTENTS if each.kind.mode == table.mode]
     if any(each.words is about for each in own):
         return
-    modes = dict.fromkeys(f'"{each.mode}"' for each in CONTENTS if each.words is about)
+    modes = dict.fromkeys(f'"{each.kind.mode}"' for each in CONTENTS if each.words is about)
     raise JudgeFixturesError(
-        f"{where} holds {about.many}, and {heading} has mode = {table.mode!r}, whose answers are {own[0].holds}: name "
-        f"{own[0].words.many} with --pairs or --dataset, or set mode = {' or '.join(modes)} there."
+        MESSAGES.mode_of_other_content(where, about, heading, table, own[0].holds, own[0].words.many, modes)
     )
 
 
 def _fitting(entries: Sequence[LogRow], table: JudgeTable | None, about: Vocabulary | None) -> type[RowFormat]:
-    """Return what rows hold, as far as the judge's table and what they are about leave it open."""
     if table is None and about is None:
         return next((each for each in CONTENTS if each.is_stated(entries)), None) or _unstated(entries)
-    own = [each for each in CONTENTS if table is None or each.mode == table.mode]
+    own = [each for each in CONTENTS if table is None or each.kind.mode == table.mode]
     fitting = [each for each in own if each.words is about] or own
     columns = entries[0].request.columns
     if "answer" in columns:
@@ -64,22 +70,13 @@ def _fitting(entries: Sequence[LogRow], table: JudgeTable | None, about: Vocabul
 
 
 def _unstated(entries: Sequence[LogRow]) -> type[RowFormat]:
-    """Return what rows hold of which none says what the judge said, in a column of its own: choices as whole texts.
-
-    Raises JudgeFixturesError where there are none in a plain log: what it holds is for whoever wrote it to say.
-    """
     first = entries[0]
     if first.form != PLAIN or any(entry.has("answer") for entry in entries) or first.request.columns:
         return ChoiceRows
-    raise first.row.mistake(
-        "no row says what the judge said. Name its column: of judges of one response with --columns passed=... (a "
-        "grade) or score=..., of judges of two with --columns selected_response=..., or answer=... where it is the "
-        f"judge's whole text; the row has {quote_names(first.row.fields)}."
-    )
+    raise first.row.mistake(MESSAGES.no_judgement_column(quote_names(first.row.fields)))
 
 
 def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
-    """Raise JudgeFixturesError where rows say what logs of other content say, or --columns names what none says."""
     first = entries[0]
     known = {*content.stated, "answer"}
     if not any(entry.has(name) for entry in entries for name in known):
@@ -91,14 +88,14 @@ def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -
         if owner := next((other for other in CONTENTS if name in other.fields()), None):
             why = because or f"no {owner.words.many} are named"
             raise JudgeFixturesError(
-                f"--columns {name}={column}: that is a field of {owner.holds}, and {why}: these are {content.holds}, "
-                f"and have {', '.join(content.fields())}.{_remedy(content, owner)}"
+                MESSAGES.column_of_other_mode(
+                    name, column, owner, why, content, ", ".join(content.fields()), _remedy(content, owner)
+                )
             )
         raise JudgeFixturesError(f"--columns: there is no field {name!r}: {accepted_values(name, content.fields())}.")
 
 
 def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
-    """Raise JudgeFixturesError where rows that do not say what they should say what logs of other content say."""
     for other in CONTENTS:
         theirs = other.stated[0]
         first = next((entry for entry in entries if entry.has(theirs)), None)
@@ -107,14 +104,13 @@ def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -
         known = f"; and {because}" if because else f", and nothing says which {other.words.many} they are about"
         about = "" if other.words is content.words else f"{other.words.many} with --pairs or --dataset, or "
         raise first.row.mistake(
-            f"no row says {content.asked}, but {first.column(theirs)!r} stands there, where logs have {other.holds}"
-            f"{known}. Name {about}where the {content.says} stands with --columns {content.stated[0]}=..."
-            f"{_remedy(content, other)}"
+            MESSAGES.answers_of_other_mode(
+                content, first.column(theirs), other, known, about, content.stated[0], _remedy(content, other)
+            )
         )
 
 
 def _remedy(content: RowFormat, other: type[RowFormat]) -> str:
-    """Return which mode of the judge reads other content about the same."""
-    if other.words is not content.words or other.mode == content.mode:
+    if other.words is not content.words or other.kind.mode == content.kind.mode:
         return ""
-    return f'; or set mode = "{other.mode}" in {content.table.heading}'
+    return f'; or set mode = "{other.kind.mode}" in {content.table.heading}'

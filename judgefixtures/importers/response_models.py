@@ -1,4 +1,4 @@
-"""Names of the models that wrote the responses, kept as a column of the examples."""
+"""Names of the models that wrote the responses."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ SHOWN = 40  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class ResponseModels:
-    """The models by the ids of what they wrote; `remark` says why a column that has models is not used."""
+    """The models by response id; `remark` says why a column is unused."""
 
     models: Mapping[str, str]
     remark: str = ""
 
     def signed(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Return examples with who wrote their response, where they do not say it themselves."""
+        """Return examples with missing writers filled in."""
         alone = {model: {MODEL: model} for model in {*self.models.values()}}  # once each, of 100,000 examples
         return tuple(
             replace(pair, columns={**pair.columns, **known} if pair.columns else known)
@@ -32,10 +32,12 @@ class ResponseModels:
 
 
 def response_models(about: Iterable[tuple[str, LogRow]]) -> ResponseModels:
-    """Return who wrote what, by the rows and the ids of what each is about.
+    """Return who wrote each response.
 
-    A response has one writer. A column that says two of one response, or by which `--where` chooses rows, is about the
-    judge, and none is kept; where --columns names it, two of one are a JudgeFixturesError.
+    A column with two writers of one response is ignored, as is a `--where` column.
+
+    Raises:
+        JudgeFixturesError: --columns names such a column.
     """
     models: dict[str, str] = {}
     for name, entry in about:

@@ -1,7 +1,4 @@
-"""Row formats: what log rows hold, by the judge's mode (choices, grades or scores).
-
-Each `RowFormat` is a class in a file of its own. `PairRowFormat` and `ExampleRowFormat` hold the common parts.
-"""
+"""Row formats: what log rows hold, by the judge's mode."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +15,9 @@ from judgefixtures.sources.mapping import mapped_pair
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
-from .imported_answers import AnswerKeyFields, ImportedAnswer, name_without_order
+from .imported_answers import AnswerKeyFields, AnswerKind, ImportedAnswer, name_without_order
 from .log_rows import ASKED, SAID, LogRow, UnusableRowError
+from .messages import MESSAGES
 
 # Where to say what their words mean: no table is of a log.
 ROWS_ARE_THE_DATA = "a [datasets.NAME] table that has these examples (then import with --dataset NAME)"
@@ -30,10 +28,9 @@ Said = tuple[Any, str, InvalidKind | None]  # what was said, the reason, and why
 
 
 class RowFormat(ABC):
-    """What the rows of a log hold; it knows the table of the judge whose answers they are."""
+    """Base class of row formats; knows the judge's table."""
 
-    mode: ClassVar[str]  # of these judges
-    form: ClassVar[type[ImportedAnswer]]  # of an answer
+    kind: ClassVar[AnswerKind]
     stated: ClassVar[tuple[str, ...]]  # fields of a row that say what was said
     texts: ClassVar[tuple[str, ...]]  # fields of what was shown
     told: ClassVar[tuple[str, ...]]  # fields of a pair or an example itself, where no dataset has it
@@ -51,38 +48,38 @@ class RowFormat(ABC):
 
     @classmethod
     def fields(cls) -> tuple[str, ...]:
-        """Return what a row can say."""
+        """Return the fields a row can have."""
         return (*ASKED, *cls.stated, *SAID, *cls.told)
 
     @classmethod
     def is_stated(cls, entries: Sequence[LogRow]) -> bool:
-        """Tell whether rows have the fields that say what was said."""
+        """Return whether rows have this format's fields."""
         return any(all(entry.has(name) for name in cls.stated) for entry in entries)
 
     @classmethod
     def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:  # noqa: ARG003
-        """Return what the table of their judge has to say beside provider and mode, where there is none yet."""
+        """Return keys to propose for a missing judge's table."""
         return {}
 
     @property
     def says(self) -> str:
-        """What is said in a row."""
+        """The name of the judgement."""
         return self.words.says
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The lines of its judge's table beside the provider."""
-        return (f'mode = "{self.mode}"',)
+        """The lines of the judge's table beside the provider."""
+        return (f'mode = "{self.kind.mode}"',)
 
     @classmethod
     def is_in(cls, entry: LogRow) -> bool:
-        """Tell whether a row holds its own pair, or example."""
+        """Return whether a row holds its own pair or example."""
         return entry.has_texts(cls.texts)
 
     # --- what was shown ---------------------------------------------------------------------------------------
 
     def pair(self, entry: LogRow) -> Pair:
-        """Return the pair or the example that a row holds, with its own id or one made of the texts."""
+        """Return a row's own pair or example, with an id."""
         columns = {name: column for name in self.told if (column := entry.column(name))}
         has_id = entry.value("pair") is not None
         known = {**columns, **({"id": entry.column("pair")} if has_id else {})}
@@ -95,15 +92,15 @@ class RowFormat(ABC):
         return mapped
 
     def order(self, entry: LogRow) -> Order | None:  # noqa: ARG002
-        """Return the order of two responses that a row names."""
+        """Return the order in a row, or None."""
         return None
 
     @abstractmethod
     def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
-        """Return the conditions by the names that rows have for them."""
+        """Return the conditions by the names that rows use."""
 
     def shown(self, entry: LogRow, known: Mapping[str, Condition], *, swapped_texts: bool) -> tuple[str, Order]:
-        """Return a row's condition without its order, and the order in which the pair was shown."""
+        """Return a row's condition without order, and its order."""
         name, named = entry.value("condition"), self.order(entry)
         condition = known.get("no-cue" if name in (None, "") else str(name))
         if condition is None:
@@ -120,9 +117,9 @@ class RowFormat(ABC):
     # --- what was said ----------------------------------------------------------------------------------------
 
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:  # noqa: ARG002 (for who needs it)
-        """Return the answer that a row holds about a pair; raises JudgeFixturesError naming its line."""
+        """Return a row's answer, or raise JudgeFixturesError."""
         value, reason, invalid = self._said(entry)
-        return self.form.of(value, key, reason, invalid)
+        return ImportedAnswer(self.kind, key, value, reason, invalid)
 
     def _said(self, entry: LogRow) -> Said:
         named = "answer" in entry.request.columns
@@ -131,8 +128,9 @@ class RowFormat(ABC):
             return value, entry.reason(), invalid
         if not entry.has("answer"):
             raise entry.row.mistake(
-                f"{entry.column('answer' if named else self.stated[0])!r} is missing; the row has "
-                f"{quote_names(entry.row.fields)}. A row without a {self.says} has it with the value null."
+                MESSAGES.column_missing(
+                    entry.column("answer" if named else self.stated[0]), quote_names(entry.row.fields), self.says
+                )
             )
         text = entry.value("answer")
         if text is None:
@@ -143,14 +141,14 @@ class RowFormat(ABC):
 
     @abstractmethod
     def of_value(self, entry: LogRow) -> tuple[Any, InvalidKind | None]:
-        """Return what a row says in the fields for it, and why it is nothing that counts, where that is known."""
+        """Return a row's value and its invalid kind, if any."""
 
     @abstractmethod
     def of_text(self, entry: LogRow, answer: str) -> Said:
         """Return what a judge's whole text says."""
 
     def notation(self, entry: LogRow, usual: str) -> Literal["json", "brackets"]:
-        """Return the form of a text that is no grade; raises JudgeFixturesError for a form of grades alone."""
+        """Return the form of a text, or raise JudgeFixturesError for grade forms."""
         form = entry.request.verdict or usual
         if form not in ("json", "brackets"):
             raise JudgeFixturesError(
@@ -159,29 +157,29 @@ class RowFormat(ABC):
         return "brackets" if form == "brackets" else "json"
 
     def check_read(self) -> None:  # noqa: B027 (choices are checked one by one)
-        """Raise JudgeFixturesError where nothing was read of any row; nothing here."""
+        """Raise JudgeFixturesError if nothing was read; by default do nothing."""
 
     # --- what is said of it -----------------------------------------------------------------------------------
 
     @abstractmethod
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:
-        """Return how many answers in one condition said what."""
+        """Return the counts of one condition's answers."""
 
     @abstractmethod
     def is_known(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether people say of any of them what is right."""
+        """Return whether any pair has gold or a label."""
 
     @abstractmethod
     def is_limited(self, config: Config) -> bool:
-        """Tell whether the gate of its check has a limit."""
+        """Return whether the check's gate has a limit."""
 
     def remarks(self) -> tuple[tuple[str, str], ...]:
-        """Return what is to be said of single rows that were read, each with its place."""
+        """Return remarks on single rows, with places."""
         return ()
 
 
 class PairRowFormat(RowFormat):
-    """About pairs, of which a row may name the order, and gold may be known."""
+    """Rows about pairs, with optional order and gold."""
 
     texts: ClassVar[tuple[str, ...]] = TEXT_FIELDS
     told: ClassVar[tuple[str, ...]] = tuple(name for name in FIELDS if name != "id")
@@ -190,7 +188,7 @@ class PairRowFormat(RowFormat):
     limit = "min_accuracy = 0.7"
 
     def order(self, entry: LogRow) -> Order | None:
-        """Return the order that the row names."""
+        """Return the order in the row."""
         return entry.order()
 
     def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
@@ -198,16 +196,16 @@ class PairRowFormat(RowFormat):
         return every
 
     def is_known(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether a pair has gold."""
+        """Return whether a pair has gold."""
         return any(pair.gold is not None for pair in pairs)
 
     def is_limited(self, config: Config) -> bool:
-        """Tell whether an accuracy is asked for."""
+        """Return whether an accuracy limit is set."""
         return config.gate(self.check).min_accuracy is not None
 
 
 class ExampleRowFormat(RowFormat):
-    """About examples, of which people may say whether they pass."""
+    """Rows about examples, with optional labels."""
 
     texts: ClassVar[tuple[str, ...]] = ("question", "response")
     told: ClassVar[tuple[str, ...]] = (*texts, *LABELS, "category", "content_type", "cluster", MODEL)
@@ -216,7 +214,7 @@ class ExampleRowFormat(RowFormat):
     limit = "min_kappa = 0.6"
 
     def pair(self, entry: LogRow) -> Pair:
-        """Return the example that a row holds; what the judge's own answer is read from is nobody's label."""
+        """Return the example without the answer's column as label."""
         named = entry.request.columns
         own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()} if named else set()
         if not own:
@@ -225,15 +223,15 @@ class ExampleRowFormat(RowFormat):
         return super().pair(replace(entry, row=entry.row._replace(fields=fields)))
 
     def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
-        """Return the conditions of a single response."""
+        """Return the conditions of examples."""
         alone = (single_condition(condition) for condition in every.values())
         return {condition.name: condition for condition in alone}
 
     def is_known(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether an example is labelled."""
+        """Return whether an example has a label."""
         return any(isinstance(pair, Example) and pair.label is not None for pair in pairs)
 
     def is_limited(self, config: Config) -> bool:
-        """Tell whether anything is asked of agreement."""
+        """Return whether an agreement limit is set."""
         gate = config.gate(self.check)
         return isinstance(gate, AgreementTable) and bool(gate.limits.set)

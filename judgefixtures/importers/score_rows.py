@@ -1,4 +1,4 @@
-"""Rows of logs whose judge scored one response at a time: one response per row, or both of a pair."""
+"""Rows with scores of one response, or of both of a pair."""
 
 import json
 import math
@@ -17,8 +17,9 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import short_repr
 
 from . import imported_answers
-from .imported_answers import AnswerKeyFields, ImportedAnswer, ImportedScore
+from .imported_answers import SCORES, AnswerKeyFields, AnswerKind, ImportedAnswer
 from .log_rows import LogRow, UnusableRowError
+from .messages import MESSAGES
 from .row_formats import ExampleRowFormat, PairRowFormat, RowFormat, Said
 
 NUMBER = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -30,7 +31,7 @@ LARGEST_SCORE = 10**9  # larger ones are mistakes, however many there are, unles
 
 
 def parse_number(value: Any) -> float | None:
-    """Return the number that a value of a row is, or that its text is; None for anything else.
+    """Return the finite number of a value or text, or None.
 
     >>> parse_number("0.70"), parse_number(7.0), parse_number("7/10"), parse_number(True), parse_number(float("nan"))
     (0.7, 7, None, None, None)
@@ -49,7 +50,7 @@ def parse_number(value: Any) -> float | None:
 
 
 def are_scores(values: Sequence[Any]) -> bool:
-    """Tell whether values are scores, and no grades: one of them is a number other than 0 and 1.
+    """Return whether values are scores: any number besides 0 and 1.
 
     >>> are_scores([0, "1", None]), are_scores([0, 0.5])
     (False, True)
@@ -58,9 +59,9 @@ def are_scores(values: Sequence[Any]) -> bool:
 
 
 def likely_scale(values: Sequence[Any]) -> Scale | None:
-    """Return the narrowest of the usual scales that holds all numbers, else that from the lowest to the highest.
+    """Return the narrowest usual scale with all numbers, else their range.
 
-    Its ends are written with a decimal point where not all of them are whole. None where there are no two numbers.
+    None for fewer than two different numbers.
 
     >>> likely_scale([2, "5", None]), likely_scale([0.3, 0.7]), likely_scale([0, 7]), likely_scale([-2, 3])
     ((1, 5), (0.0, 1.0), (0, 10), (-2, 3))
@@ -77,7 +78,7 @@ def likely_scale(values: Sequence[Any]) -> Scale | None:
 
 
 def middle_of_scale(scale: Scale) -> float:
-    """Return the middle of a scale, in few digits where these lie on it.
+    """Return the middle of a scale in few digits.
 
     >>> middle_of_scale((1, 10)), middle_of_scale((0.0, 1.0)), middle_of_scale((0, 100))
     (5.5, 0.5, 50)
@@ -93,40 +94,33 @@ def middle_of_scale(scale: Scale) -> float:
 
 
 class ScoreRows(RowFormat):
-    """A row says scores, which are numbers of the scale of the judge's table, of one response or of two."""
+    """Rows with scores on the judge's scale."""
 
-    mode: ClassVar[str] = "pointwise"
-    form: ClassVar[type[ImportedAnswer]] = ImportedScore
+    kind: ClassVar[AnswerKind] = SCORES
 
     @classmethod
     def values(cls, entries: Sequence[LogRow]) -> Iterator[Any]:
-        """Yield all that rows say in the fields of scores."""
+        """Yield all values of score fields."""
         return (entry.value(name) for entry in entries for name in cls.stated)
 
     @classmethod
     def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:
-        """Return the scale that the scores lie on; raises JudgeFixturesError where they do not tell one."""
+        """Return the scale, or raise JudgeFixturesError."""
         values = [*cls.values(entries)]
         numbers = [(number, row) for row, number in enumerate(map(parse_number, values)) if number is not None]
         far = [(number, row) for number, row in numbers if not USUAL[-1][0] <= number <= USUAL[-1][1]]
         far = far if len(far) <= FEW * len(numbers) else [each for each in far if abs(each[0]) > LARGEST_SCORE]
         for number, row in far:
-            raise entries[row // len(cls.stated)].row.mistake(
-                f"the score {number:g} lies far from the others, of which the scale is made. Correct it, or declare "
-                f'scale in its table: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
-            )
+            raise entries[row // len(cls.stated)].row.mistake(MESSAGES.far_score(number, cls))
         if scale := likely_scale(values):
             return {"scale": list(scale)}
         if example := next((number for number in map(parse_number, values) if number is not None), None):
-            raise JudgeFixturesError(
-                f"{entries[0].row.where}: every score is {example}, which tells no scale. Say it in a table of the "
-                f'judge: provider = "imported", mode = "{cls.mode}", scale = [LOWEST, HIGHEST].'
-            )
+            raise JudgeFixturesError(MESSAGES.scale_unknown(entries[0].row.where, example, cls))
         return {}
 
     @property
     def says(self) -> str:
-        """A score, whatever is made of it."""
+        """The name of the judgement: a score."""
         return "score"
 
     @property
@@ -135,7 +129,7 @@ class ScoreRows(RowFormat):
         return (*super().keys, f"scale = {json.dumps(list(self.table.scale))}")
 
     def score_in(self, value: Any) -> tuple[float | None, str]:
-        """Return the score that a value is, or None and what is wrong with it."""
+        """Return the score of a value, or None and its fault."""
         number, (lowest, highest) = parse_number(value), self.table.scale
         if number is None:
             return None, "not finite" if _is_infinite(value) else NO_NUMBER
@@ -145,15 +139,11 @@ class ScoreRows(RowFormat):
 
     @staticmethod
     def refuse(entry: LogRow, name: str, value: Any, wrong: str) -> NoReturn:
-        """Raise JudgeFixturesError for a value that is not a score of the scale."""
-        raise entry.row.mistake(
-            f"{entry.column(name)} is {short_repr(value)}, {wrong}: it must be a score, or null "
-            "where the judge gave none."
-        )
+        """Raise JudgeFixturesError for a value that is no score."""
+        raise entry.row.mistake(MESSAGES.not_a_score(entry.column(name), short_repr(value), wrong))
 
 
 def _is_infinite(value: Any) -> bool:
-    """Tell whether a number, or a text that is one, is larger than any float."""
     try:
         return isinstance(value, int | float | str) and math.isinf(float(value))
     except (ValueError, OverflowError):
@@ -161,7 +151,7 @@ def _is_infinite(value: Any) -> bool:
 
 
 class ResponseScoreRows(ExampleRowFormat, ScoreRows):
-    """Of one response; a row without a number cannot be used, and one with a number off the scale is an error."""
+    """Rows with one response's score; rows without a number are unusable."""
 
     stated: ClassVar[tuple[str, ...]] = ("score",)
     holds: ClassVar[str] = "scores"
@@ -176,18 +166,18 @@ class ResponseScoreRows(ExampleRowFormat, ScoreRows):
 
     @classmethod
     def is_stated(cls, entries: Sequence[LogRow]) -> bool:
-        """Tell whether rows have scores, and not grades in their place."""
+        """Return whether rows have scores, not grades."""
         return are_scores([*cls.values(entries)])
 
     @classmethod
     def proposed(cls, entries: Sequence[LogRow]) -> dict[str, Any]:
-        """Return the scale, and for a mark its middle."""
+        """Return the scale, with its middle as mark."""
         known = super().proposed(entries)
         return known | ({"pass_mark": float(middle_of_scale(known["scale"]))} if known else {})
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The mode, the scale and a mark."""
+        """The mode, scale and mark."""
         mark = parse_number(self.table.pass_mark)
         marked = () if mark is None else (f"pass_mark = {mark}  # yours: from which score on a response passes",)
         return (*super().keys, *marked)
@@ -206,16 +196,16 @@ class ResponseScoreRows(ExampleRowFormat, ScoreRows):
         return [number], None
 
     def of_text(self, entry: LogRow, answer: str) -> Said:
-        """Return the score that a text states, in the form that is asked for, or that of the judge's table."""
+        """Return the score in a text."""
         score = parse_score(answer, self.notation(entry, self.table.verdict), self.table.scale)
         return None if score.value is None else [score.value], score.reason, score.invalid
 
     def is_limited(self, config: Config) -> bool:
-        """Tell whether anything is asked of agreement; without a mark there is none."""
+        """Return whether a mark and agreement limit exist."""
         return self.table.pass_mark is None or super().is_limited(config)
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
-        """Return how many scores there are, where they lie, how many pass, and how many are none."""
+        """Return numbers of scores, passes and invalid scores."""
         scores = [each.said[0] for each in answers if each.said]
         more = f"; {lost} without a score" if (lost := len(answers) - len(scores)) else ""
         if not scores:
@@ -229,7 +219,7 @@ class ResponseScoreRows(ExampleRowFormat, ScoreRows):
 
 
 class PairScoreRows(PairRowFormat, ScoreRows):
-    """Of the two responses of a pair, in the order in which the row has them; nothing saw that order."""
+    """Rows with the scores of both responses; the order had no effect."""
 
     stated: ClassVar[tuple[str, ...]] = ("score_1", "score_2")
     holds: ClassVar[str] = "scores of two responses"
@@ -247,21 +237,21 @@ class PairScoreRows(PairRowFormat, ScoreRows):
         return every
 
     def is_limited(self, config: Config) -> bool:
-        """Tell whether an accuracy is asked for; with a mark there is none."""
+        """Return whether an accuracy limit applies."""
         return self.table.pass_mark is not None or super().is_limited(config)
 
     def answered(self, entry: LogRow, key: AnswerKeyFields, order: Order, pair: Pair) -> ImportedAnswer:
-        """Return the scores in the pair's own order: who saw none answers in both orders at once."""
+        """Return the scores in the pair's order."""
         answer = super().answered(entry, key, order, pair)
-        if order == "12" or not isinstance(answer, ImportedScore):
+        if order == "12":
             return answer
         mirrored = imported_answers.mirrored_condition(self._known[key.condition])
         digest = imported_answers.shown_texts_digest(pair, "12")
         own = key._replace(condition=imported_answers.name_without_order(mirrored), shown=digest)
-        return replace(answer if entry.request.own_numbers else answer.turned(), key=own)
+        return replace(answer if entry.request.own_numbers else answer.turned() or answer, key=own)
 
     def of_value(self, entry: LogRow) -> tuple[list[float] | None, InvalidKind | None]:
-        """Return both scores; nothing where one of them is lacking."""
+        """Return both scores, or nothing."""
         scores = []
         for name in self.stated:
             if not entry.has(name):
@@ -277,14 +267,14 @@ class PairScoreRows(PairRowFormat, ScoreRows):
         return (None if first is None or second is None else [first, second]), None
 
     def of_text(self, entry: LogRow, answer: str) -> Said:  # noqa: ARG002
-        """Raise JudgeFixturesError: a text states one score."""
+        """Raise JudgeFixturesError: a text has one score."""
         raise entry.row.mistake(
             "a judge's whole text has one score, and a pair has two: name the columns of both with --columns "
             "score_1=...,score_2=..."
         )
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002
-        """Return which of the responses has the higher score in how many pairs, and how many lack one."""
+        """Return which response scored higher, per pair."""
         scores = [each.said for each in answers if each.said]
         higher = Counter((a > b) - (a < b) for a, b in scores)
         more = f"; {lost} without a score" if (lost := len(answers) - len(scores)) else ""

@@ -11,7 +11,7 @@ __all__ = ["FatalJudgeError", "Judge", "load_judge"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, imported when it is first used."""
+    """Return a public name, imported on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import judge

@@ -1,4 +1,4 @@
-"""Modes of imported judges: answers are looked up, and no model is asked."""
+"""Modes of imported judges, whose answers are looked up."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -17,18 +17,18 @@ from .pointwise import PointwiseMode
 
 
 class ImportedMode(JudgeMode):
-    """What it once said is in its log; it is this log, and who answered is not known."""
+    """Base of log modes."""
 
     is_asked: ClassVar[bool] = False
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return which logs the answers are of, and what is made of them."""
+        """Return logs and conversion."""
         return {"provider": base["provider"], **self.made, **self.logs_identity}
 
     @property
     @abstractmethod
     def made(self) -> dict[str, Any]:
-        """What is made of an answer."""
+        """The conversion."""
 
     def logged_arms(self, arms: Iterable[Arm], pairs: Pairs) -> list[Arm]:
         """Return the arms as a log has them of such pairs: those of a single response where these are examples."""
@@ -40,7 +40,7 @@ class ImportedMode(JudgeMode):
 
 
 class ImportedPairwise(ImportedMode, PairwiseMode):
-    """One that chose one of two responses."""
+    """A log of choices."""
 
     @property
     def made(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class ImportedPairwise(ImportedMode, PairwiseMode):
 
 
 class ImportedBinary(ImportedMode, BinaryMode):
-    """One that passed or failed a response."""
+    """A log of grades."""
 
     @property
     def made(self) -> dict[str, Any]:
@@ -58,13 +58,13 @@ class ImportedBinary(ImportedMode, BinaryMode):
 
 
 class ImportedPointwise(ImportedMode, PointwiseMode):
-    """One that scored one response at a time; of a pair it says which has the higher score, and no order was seen."""
+    """A log of scores; the higher one is chosen."""
 
     @property
     def made(self) -> dict[str, Any]:
-        """Scores on a scale. Where a mark lies on it, and whether equal ones count as a tie, is no part of them."""
+        """Scores and scale."""
         return {"mode": self.table.mode, "scale": list(self.table.scale)}
 
 
 class ImportedPassMark(ImportedPointwise, PassMarkMode):
-    """One whose scores pass from a mark on."""
+    """Scores with a pass mark."""

@@ -1,8 +1,4 @@
-"""Judge: a model with its template, whose answers become verdicts.
-
-The judge sends prompts. Its mode (mode.py) builds them and interprets the answers. Neither knows gold, contrasts or
-gates.
-"""
+"""Judge: a model with its template, whose answers become verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ __all__ = ["FatalJudgeError", "Judge", "JudgeReply", "TruncatedAnswersError", "l
 
 
 class Judge(ModelClient[JudgeReply]):
-    """One judge, ready to be asked. Its identity is all that can change an answer."""
+    """One judge; its identity is all that can change an answer."""
 
     client_name = "Judge"
     is_comparable = True
@@ -55,7 +51,7 @@ class Judge(ModelClient[JudgeReply]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change an answer, as plain JSON: no address, no key, no timeout, no rate."""
+        """Everything that can change an answer, as plain JSON."""
         table = self.table
         base = self._asked | {
             "template": {"name": self.template.name, "digest": self.template.digest},
@@ -70,87 +66,99 @@ class Judge(ModelClient[JudgeReply]):
 
     @property
     def is_opaque(self) -> bool:
-        """Whether nobody sees what it sends: a function of the user's may use any HTTP client, or none."""
+        """Whether its requests are invisible."""
         return self.table.record.is_code
 
     @property
     def planner(self) -> ModelClient[Any] | None:
-        """Who is asked for the plans: the judge's own model. None where nobody is: direct, or hand-made plans."""
+        """The plans' client, or None."""
         return self.kind.planner
 
     @property
     def rater(self) -> ModelClient[Any] | None:
-        """Who is asked in place of the judge, where it scores one response at a time."""
+        """The scores' client, or None."""
         return self.kind.rater
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
-        """Return the prompt for a pair in a condition; with a PlanJudge strategy, with the plan to carry out.
+        """Return the prompt for a pair, or for one scored response.
 
-        A plan that the judge's model has to write must be given (`await judge.plan(pair)` makes one): ValueError. Of
-        a judge that scores it is the prompt for the one response that the condition shows.
+        Raises:
+            ValueError: The plan is missing; use `await judge.plan(pair)`.
         """
         return self.kind.prompt(pair, condition, plan)
 
     def shows(self, pair: Pair) -> Pair:
-        """Return a pair with the columns that the template shows of it, and no others."""
+        """Return a pair with the template's columns."""
         return self.template.shows(pair)
 
     def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
-        """Return what the model is asked for the sake of some arms, each once: of a judge that scores, the scores."""
+        """Return the requests behind these arms."""
         return self.kind.required_arms(arms)
 
     async def plan(self, pair: Pair) -> Plan | None:
-        """Return the plan for a pair, to be used in every condition; None where the strategy is "direct".
+        """Return the plan for a pair, hand-made if degenerate; None for "direct".
 
-        A degenerate answer gives the hand-made plan of the pair's kind, with its fault. Raises FatalJudgeError.
+        Raises:
+            FatalJudgeError: The judge cannot be asked.
         """
         return await self.kind.plan(pair)
 
     async def close(self) -> None:
-        """Close the judge's connections; it can be asked again."""
+        """Close connections; the judge can be asked again."""
         await super().close()
         await self.kind.close()
 
     def check_asked(self) -> None:
-        """Raise ValueError for a judge that scores: it is not shown two responses."""
+        """Check that the judge compares responses.
+
+        Raises:
+            ValueError: It scores.
+        """
         self.kind.check_asked()
 
     async def verdict(self, prompt: str) -> Verdict:
-        """Return the verdict for a prompt, retrying passing faults; raises FatalJudgeError.
+        """Return the verdict for a prompt, perhaps invalid, after retries.
 
-        A verdict that cannot be read is an invalid Verdict with its kind, never an exception. With a PlanJudge
-        strategy the prompt is the task that a plan is made for first, unless it holds a plan already: then the plan
-        sees whatever the prompt holds. For a plan without cues and responses, use `plan(pair)` and `prompt(...)`.
-        A judge that scores gives none: ValueError.
+        A prompt without plan gets one, if the strategy plans.
+
+        Raises:
+            FatalJudgeError: The judge cannot be asked.
+            ValueError: The judge scores.
         """
         return (await self.ask(await self.kind.complete_prompt(prompt))).verdict
 
     async def score(self, prompt: str) -> Score:
-        """Return the score for a prompt that shows one response, as `verdict` does for one that shows two.
+        """Return a single response's score.
 
-        A judge of pairs gives none: ValueError.
+        Raises:
+            ValueError: The judge gives none.
         """
         return await self.kind.score(prompt)
 
     async def grade(self, prompt: str) -> Grade:
-        """Return the grade for a prompt that shows one response: whether it passes, and why.
+        """Return a single response's grade.
 
-        A judge of another mode gives none: ValueError.
+        Raises:
+            ValueError: The judge gives none.
         """
         return await self.kind.grade(prompt)
 
     @property
     def verdict_pattern(self) -> re.Pattern[bytes] | None:
-        """Where an answer states what it decides, if not as a verdict does."""
+        """Matches the decision, if no verdict."""
         return self.kind.verdict_pattern
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
-        """Return the verdict that an answer states, or the invalid one that it is."""
+        """Return the verdict, perhaps invalid."""
         return self.kind.parse_reply(answer, retries, wasted)
 
 
 def template_of(table: JudgeTable) -> Template:
-    """Return the template of a judge's table; raises JudgeFixturesError for one that cannot be used."""
+    """Return a table's template.
+
+    Raises:
+        JudgeFixturesError: It is unusable.
+    """
     own = table.templates or {}
     return load_template(table.template_name, table.cue_placement, table.cue_after, own, table.mode, table.grade_field)
 
@@ -158,8 +166,10 @@ def template_of(table: JudgeTable) -> Template:
 def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Judge:
     """Return the judge of a [judges.NAME] table.
 
-    Nothing is sent and nothing heavy imported before the first question. Raises JudgeFixturesError for a
-    wrong key, value or template; the API key is looked for when the judge is first asked.
+    The API key is read at the first request.
+
+    Raises:
+        JudgeFixturesError: A key, value or template is wrong.
 
     >>> judge = load_judge({"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:8080/v1"})
     >>> judge.identity["model"]
@@ -179,10 +189,7 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
 
 
 def _reworded(judge: Judge, wording: str) -> Judge:
-    """Return a judge with another wording: in all but its template and its name it is the same, and it keeps its pace.
-
-    The name is that of its recordings, and no table has one like it.
-    """
+    """Share the rate limit."""
     table = judge.table.model_copy(update={"wordings": None})
     try:
         template = load_wording(wording, judge.template, table.grade_field)

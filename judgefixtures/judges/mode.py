@@ -23,6 +23,8 @@ from judgefixtures.models.verdicts import Grade, Scale, Score
 from judgefixtures.prompts.templates import LAYOUTS
 from judgefixtures.providers import Provider, ProviderResponse
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from .judge import Judge
 
@@ -50,107 +52,105 @@ class JudgeMode(ABC):
 
     @abstractmethod
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return all that can change an answer; `asked` is whom it asks, with which parameters and template."""
+        """Return all that can change an answer."""
 
     @classmethod
     def schema(cls, table: JudgeTable) -> dict[str, Any] | None:  # noqa: ARG003
-        """Return the JSON schema that answers keep to; None for that of a choice between two."""
+        """Return the JSON schema, None for choices."""
         return None
 
     @classmethod
     def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
-        """Return a contrast as such a judge of these pairs, or examples, is asked it."""
+        """Return a contrast for this mode."""
         return contrast
 
     @classmethod
     def about(cls, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Return what such a judge is asked about for a dataset's pairs, or examples: one that grades, each response.
-
-        Of what it is asked about already it is the same.
-        """
+        """Return the judged units: pairs, or each response for grades."""
         return tuple(each for pair in pairs for each in as_examples(pair)) if cls.grades else tuple(pairs)
 
     def chooses(self, pairs: Pairs) -> bool:  # noqa: ARG002
-        """Tell whether its answers about such pairs are verdicts, or nothing but scores."""
+        """Return whether answers are verdicts."""
         return True
 
     @property
     def scale(self) -> Scale | None:
-        """The lowest and the highest score that it gives; None where it gives none."""
+        """The lowest and highest score, or None."""
         return None
 
     def check_cues(self, families: Families) -> None:  # noqa: B027
-        """Raise JudgeFixturesError for cues that its recordings could not tell apart; nothing here."""
+        """Check that cues have distinct recordings."""
 
     # --- what it is shown and asked ---------------------------------------------------------------------------
 
     @abstractmethod
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
-        """Return the prompt for a pair in a condition, which carries out a plan if one is given."""
+        """Return the prompt for a pair in a condition, with any plan."""
 
     def longest_prompt(self, pair: Pair, condition: Condition) -> str:
-        """Return a prompt as long as one may get: what a cost is estimated from before anything is asked."""
+        """Return the longest prompt, for cost estimates."""
         return self.prompt(pair, condition)
 
     def required_arms(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return what is asked for the sake of some arms, each once."""
+        """Return the requests behind these arms."""
         return tuple(dict.fromkeys(arms))
 
     def asks_in_all(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return what is asked for the sake of some arms, what has to be asked before them included."""
+        """Return all requests, preparation included."""
         return (*self.preparation, *self.required_arms(arms))
 
     def client_of(self, condition: Condition) -> ModelClient[Any]:  # noqa: ARG002
-        """Return who is asked in a condition: the judge itself, unless somebody is in its place."""
+        """Return the client for a condition."""
         return self.rater or self.judge
 
     def prompts(self, condition: Condition, pairs: Iterable[Pair]) -> list[str]:
-        """Return what is asked about pairs in a condition, at its longest; what they share stands in it once."""
+        """Return the longest prompts for pairs."""
         return [self.longest_prompt(pair, condition) for pair in pairs]
 
     def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
-        """Return the arms that are different questions to it about such pairs."""
+        """Return arms with distinct questions."""
         return tuple(arms)
 
     def check_asked(self) -> None:  # noqa: B027
-        """Raise ValueError where nobody can ask the judge itself for a verdict; nothing here."""
+        """Check that verdicts can be requested."""
 
     async def plan(self, pair: Pair) -> Plan | None:  # noqa: ARG002
-        """Return the plan that is carried out for a pair; None: the verdict comes at once."""
+        """Return the plan for a pair, or None."""
         return None
 
     async def complete_prompt(self, prompt: str) -> str:
-        """Return a prompt of the user's own with what has to be made for it first."""
+        """Return a prompt with its preparation."""
         return prompt
 
     async def score(self, prompt: str) -> Score:  # noqa: ARG002
-        """Return the score for a prompt that shows one response; ValueError for a judge that gives none."""
-        raise ValueError(
-            f"judge {self.judge.name!r} chooses one of two responses (mode = 'pairwise'), and gives no scores: ask for "
-            "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
-        )
+        """Return a single response's score.
+
+        Raises:
+            ValueError: The judge gives none.
+        """
+        raise ValueError(MESSAGES.gives_no_scores(self.judge.name))
 
     async def grade(self, prompt: str) -> Grade:  # noqa: ARG002
-        """Return the grade for a prompt that shows one response; ValueError for a judge that gives none."""
-        raise ValueError(
-            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or a "
-            "pass_mark with mode = 'pointwise', or ask for what it gives with `await judge.verdict(prompt)` or `await "
-            "judge.score(prompt)`"
-        )
+        """Return a single response's grade.
+
+        Raises:
+            ValueError: The judge gives none.
+        """
+        raise ValueError(MESSAGES.gives_no_grades(self.judge.name, self.table.mode))
 
     async def close(self) -> None:  # noqa: B027
-        """Close the connections of whoever is asked beside the judge; nobody here."""
+        """Close further connections."""
 
     # --- what it answers --------------------------------------------------------------------------------------
 
     @property
     def verdict_pattern(self) -> re.Pattern[bytes] | None:
-        """Where an answer states what it decides, if not as a verdict does: a recording keeps these alternatives."""
+        """Matches the decision, if no verdict; its alternatives are recorded."""
         return None
 
     @abstractmethod
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
-        """Return the verdict that an answer states, or the invalid one that it is."""
+        """Return the verdict, perhaps invalid."""
 
     def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:
         """Return the requests for some arms that are required; of an unknown plan there are none."""
@@ -175,12 +175,12 @@ class JudgeMode(ABC):
     # --- what can be checked of it ----------------------------------------------------------------------------
 
     def excuse(self, contrast: Contrast) -> str:  # noqa: ARG002
-        """Return why a contrast says nothing of it, empty where it does."""
+        """Return why a contrast does not apply, or ""."""
         return ""
 
 
 def single_response_arms(arms: Arms) -> tuple[Arm, ...]:
-    """Return what some arms are where one response is shown, each once: orders are none, and cue 1 is the one cue.
+    """Return the distinct single-response arms.
 
     >>> from judgefixtures.models.contrasts import neutral_arms
     >>> [condition.name for condition, _ in single_response_arms(neutral_arms())]
@@ -197,7 +197,7 @@ PLAN_FIRST = "judgefixtures.judges.plan_first:PlanFirstMode"
 
 
 def mode_class(table: JudgeTable) -> type[JudgeMode]:
-    """Return the kind of a judge's table.
+    """Return a table's mode.
 
     >>> from judgefixtures.config import judge_table
     >>> mode_class(judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})).sees_order

@@ -1,7 +1,4 @@
-"""Planning strategy: the judge carries out a plan, either hand-written or first written by its own model.
-
-prompts/plans.py holds the plans and their prompts.
-"""
+"""Planning strategy: the judge carries out a plan."""
 
 from __future__ import annotations
 
@@ -31,17 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanReply(ModelReply):
-    """What a model wrote when it was asked for a plan; `invalid` is why there is no text, or none that counts."""
+    """A plan's text, or why none counts."""
 
     text: str
     invalid: str | None = None
 
 
 class PlanClient(ModelClient[PlanReply]):
-    """A judge's model, asked for plans: at the planning temperature, for plain text, in the condition `plan`.
-
-    It has the judge's name and address and its pace, and an identity of its own: what can change a plan.
-    """
+    """A client for plans."""
 
     client_name = "Planner"
     limit_key = "plan_max_output_tokens"
@@ -60,44 +54,45 @@ class PlanClient(ModelClient[PlanReply]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change a plan, as plain JSON: neither the template nor the form of the verdict."""
+        """Everything that can change a plan."""
         return self._asked | {"strategy": self.table.strategy, **planning_identity(self.table)}
 
     async def plan(self, pair: Pair, kind: TaskKind | None = None) -> Plan:
-        """Return the plan that the model writes for a pair, or the hand-made one with the fault of what it wrote.
+        """Return the plan, hand-made with its fault if degenerate.
 
-        Raises FatalJudgeError.
+        Raises:
+            FatalJudgeError: The model cannot be asked.
         """
         return self.read_plan(pair, await self.ask(self.about(pair, kind)), kind)
 
     def about(self, pair: Pair, kind: TaskKind | None = None) -> str:
-        """Return the prompt that asks for a pair's plan: without cues, and by default without the responses."""
+        """Return the planning prompt, without cues."""
         seen = self.table.plan_sees_responses and bool(pair.response_1 or pair.response_2)
         return plan_prompts.planning_prompt(pair, self.asked, sees_responses=seen, kind=kind)
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
-        """Return the prompt that asks for a pair's plan, the same in every condition."""
+        """Return the planning prompt."""
         return self.about(pair)
 
     def read_plan(self, pair: Pair, written: PlanReply, kind: TaskKind | None = None) -> Plan:
-        """Return the plan that was written, or the hand-made one of the pair's kind with the fault."""
+        """Return the written or hand-made plan."""
         kept = written.text or written.invalid == "empty"  # an answer, if one of nothing
         detail = written.detail.replace("max_output_tokens", "plan_max_output_tokens")
         failure = None if kept else ": ".join(filter(None, [written.invalid, detail]))
         return plan_prompts.read_plan(written.text, pair, self.asked, failure, kind)
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> PlanReply:
-        """Return what was written."""
+        """Return the written text."""
         text = answer.text if answer.invalid is None else ""
         invalid = answer.invalid or (None if text else "empty")
         return PlanReply(text, invalid, **reply_fields(answer, retries, wasted))
 
     async def look_up_shutdown(self) -> None:
-        """Nothing: the judge itself asks on which day its model ends."""
+        """Do nothing."""
 
 
 def planning_identity(table: JudgeTable) -> dict[str, Any]:
-    """Return what can change a plan, and so an answer: part of the identity of the judges that plan, of no other."""
+    """Return what can change a plan."""
     planning: dict[str, Any] = {"digest": plan_prompts.planning_digest(table.strategy)}
     if table.asks_for_plans:
         planning["sees_responses"] = table.plan_sees_responses
@@ -108,7 +103,7 @@ def planning_identity(table: JudgeTable) -> dict[str, Any]:
 
 
 class PlanFirstMode(PairwiseMode):
-    """Two responses are shown, with a plan to carry out. Of one question there is one plan, in every condition."""
+    """Two responses are shown with a plan."""
 
     makes_plans: ClassVar[bool] = True
     planner: PlanClient | None = None
@@ -120,13 +115,13 @@ class PlanFirstMode(PairwiseMode):
             self.preparation = ((plan_prompts.PLAN, 0),)
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return it with what can change a plan."""
+        """Return the identity with planning."""
         return super().identity(base | planning_identity(self.table))
 
     # --- what it is shown and asked ---------------------------------------------------------------------------
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
-        """Return the prompt that has a plan carried out: the hand-made one unless the model has to write it."""
+        """Return the prompt with a plan."""
         if plan is None and self.planner is not None:
             name = self.judge.name
             raise ValueError(f"judge {name!r} plans first: make the pair's plan with `await judge.plan(pair)`")
@@ -136,7 +131,7 @@ class PlanFirstMode(PairwiseMode):
         return prompt if template.takes_plan(pair.content_type) else plan_prompts.execution_prompt(prompt, plan)
 
     def longest_prompt(self, pair: Pair, condition: Condition) -> str:
-        """Return a prompt with a plan as long as one may get."""
+        """Return the longest prompt."""
         if self.planner is None:
             return self.prompt(pair, condition)
         plan = plan_prompts.heuristic_plan(pair)
@@ -148,20 +143,21 @@ class PlanFirstMode(PairwiseMode):
         return self.planner if condition is plan_prompts.PLAN and self.planner is not None else self.judge
 
     def prompts(self, condition: Condition, pairs: Iterable[Pair]) -> list[str]:
-        """Return what is asked about pairs: of plans one for each question."""
+        """Return the prompts, one plan per question."""
         if condition is plan_prompts.PLAN and self.planner is not None:
             return list(dict.fromkeys(map(self.planner.about, pairs)))
         return super().prompts(condition, pairs)
 
     async def plan(self, pair: Pair, kind: TaskKind | None = None) -> Plan:
-        """Return the plan for a pair; `kind` overrides the pair's kind of task. Raises FatalJudgeError.
+        """Return the plan for a pair, hand-made if degenerate.
 
-        A degenerate answer gives the hand-made plan of the pair's kind, with its fault.
+        Raises:
+            FatalJudgeError: The model cannot be asked.
         """
         return plan_prompts.heuristic_plan(pair, kind) if self.planner is None else await self.planner.plan(pair, kind)
 
     async def complete_prompt(self, prompt: str) -> str:
-        """Return a prompt with a plan for it, unless it holds one already."""
+        """Return a prompt with a plan."""
         if plan_prompts.EXECUTION_MARK in prompt:
             return prompt
         # A prompt's own words say nothing of the task's kind.

@@ -1,8 +1,4 @@
-"""Pointwise mode: the judge scores each response once, and verdicts compare the scores.
-
-Contrasts share scores: response 1 labelled "new" has the same score in every contrast that shows it this way. The
-judge never sees an order of responses.
-"""
+"""Pointwise mode: each response is scored once, and verdicts compare scores."""
 
 from __future__ import annotations
 
@@ -17,17 +13,18 @@ from judgefixtures.models.cues import Cue, Families
 from judgefixtures.models.edits import BestJudgeOutput, edit_target, edited_example
 from judgefixtures.models.pairs import Example, Pair, are_examples, units_per_pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, ModelReply, Pairs, Plans
+from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
 from judgefixtures.models.usage import Usage
-from judgefixtures.models.verdicts import InvalidKind, Scale, Score, Verdict
+from judgefixtures.models.verdicts import Scale, Score, Verdict
 from judgefixtures.parsing.config_hints import hint_for_rating
 from judgefixtures.parsing.scores import is_whole_number_scale, parse_score, scale_text
 from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import Provider, ProviderResponse, stated_value_schema
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .mode import JudgeMode, single_response_arms
-from .reply_reading import Reading, reply_fields
+from .reply_reading import Reading
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -37,26 +34,20 @@ NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 
 @dataclass(frozen=True, slots=True)
 class ScoredResponseCondition(Condition):
-    """A condition in which one response is shown by itself: which of the pair's own, with its cue, if it has one.
-
-    With an edit it is the response that the edit changes, whichever that is.
-    """
+    """One response of a pair, perhaps with its cue."""
 
     response: Literal[1, 2] = 1
     cue: Cue | None = None
 
     @property
     def name(self) -> str:
-        """The condition's name, also its cassette's: `score-1-no-cue`, `score-2-recency-new`, `score-edited-...`."""
+        """The name: `score-1-no-cue`, `score-2-recency-new`, `score-edited-...`."""
         if self.edit is not None:
             return f"score-edited-{self.edit.name}"
         return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
 
     def pick_response(self, pair: Pair, best: BestJudgeOutput) -> str:
-        """Return the response of a pair that is shown, edited where the condition says so.
-
-        Of an example the edit asks for the best that the judge can say; of a pair, for one of its two responses.
-        """
+        """Return the shown response."""
         if isinstance(pair, Example):
             return edited_example(pair, self.edit, best)
         pair = present_pair(pair, Condition(edit=self.edit))
@@ -67,9 +58,9 @@ class ScoredResponseCondition(Condition):
 def scored_response_condition(
     condition: Condition, number: Literal[1, 2], pair: Pair | None = None
 ) -> ScoredResponseCondition:
-    """Return the condition in which a pair's own response `number` gets its score for a condition of the pair.
+    """Return the condition of response `number`'s score.
 
-    Where the condition edits a response, that is another one for the pair's target than for its other response.
+    Edits distinguish the pair's target.
 
     >>> from dataclasses import replace
     >>> from judgefixtures.models.contrasts import contrasts
@@ -90,7 +81,7 @@ def scored_response_condition(
 
 
 def required_score_arms(arms: Arms) -> tuple[Arm, ...]:
-    """Return what has to be scored for some arms, each once, with its repeat.
+    """Return the distinct score requests behind these arms.
 
     >>> from judgefixtures.models.contrasts import contrasts
     >>> arms = required_score_arms([arm for contrast in contrasts("provenance") for arm in contrast.arms])
@@ -109,46 +100,27 @@ def required_score_arms(arms: Arms) -> tuple[Arm, ...]:
 
 
 def check_recording_names(families: Families) -> None:
-    """Raise JudgeFixturesError where two cues would have recordings of one name: each would answer for the other."""
+    """Check that cues have distinct recording names.
+
+    Raises:
+        JudgeFixturesError: Two share one.
+    """
     owners = {scored_response_condition(NO_CUE, 1).name: "the condition without a cue"}
     for family, labels in families.items():
         for label in labels:
             name = ScoredResponseCondition(cue=Cue(family, label, "")).name
             if name in owners:
-                raise JudgeFixturesError(
-                    f"the cue {family} {label}: recordings of a judge that scores would have the name {name!r}, and so "
-                    f"would those of {owners[name]}: leave the hyphens out of the labels."
-                )
+                raise JudgeFixturesError(MESSAGES.same_recording_name(family, label, name, owners[name]))
             owners[name] = f"the cue {family} {label}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreReply(ModelReply):
-    """A score."""
-
-    score: Score
-
-    @property
-    def invalid(self) -> str | None:
-        """Why there is no score, or None."""
-        return self.score.invalid
-
-    @property
-    def decides(self) -> object:
-        """The number."""
-        return self.score.value, self.invalid
-
-
 def best_score(table: JudgeTable) -> BestJudgeOutput:
-    """Return the best that a judge of a scale says: the highest score."""
+    """Return the highest score."""
     return BestJudgeOutput(table.scale[1], "score")
 
 
-class ScoreClient(ModelClient[ScoreReply]):
-    """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
-
-    It is the judge in all that can change an answer, and it has the judge's name, provider and pace.
-    """
+class ScoreClient(ModelClient[JudgeReply]):
+    """A client for scores."""
 
     client_name = "Rater"
     is_comparable = True
@@ -159,67 +131,64 @@ class ScoreClient(ModelClient[ScoreReply]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change a score: the judge's identity."""
+        """The judge's identity."""
         return self._judge.identity
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
-        """Return the prompt for the one response that a condition shows; ValueError where it shows a pair."""
+        """Return one response's prompt.
+
+        Raises:
+            ValueError: The condition shows a pair.
+        """
         if not isinstance(condition, ScoredResponseCondition):
-            raise ValueError(
-                f"judge {self.name!r} scores one response at a time, and {condition.name!r} shows a pair: "
-                "ask about judgefixtures.judges.pointwise.scored_response_condition(condition, 1) and (condition, 2)"
-            )
+            raise ValueError(MESSAGES.pair_to_score(self.name, condition))
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
         response, scale = condition.pick_response(pair, best_score(self.table)), scale_text(self.table.scale)
         return self._judge.template.render_one(pair, response, cue, self.table.cue_placement, scale)
 
     def shows(self, pair: Pair) -> Pair:
-        """Return a pair with the columns that the judge's template shows of it, and no others."""
+        """Return a pair with shown columns."""
         return self._judge.shows(pair)
 
-    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> ScoreReply:
-        """Return the score that an answer states, or the invalid one that it is."""
+    def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:
+        """Return the score, perhaps invalid."""
         table, notation, scale = self.table, self.table.notation, self.table.scale
         number = f"a number of {scale_text(scale)}"
         asked = f"[[N]], N {number}" if notation == "brackets" else f'{{"score": {number}, "reason": ...}}'
-        score, detail = Reading(answer, table).statement(
-            Score,
-            lambda: parse_score(answer.text, notation, scale),
-            lambda: (hint_for_rating(answer.text, notation, scale), asked),
-        )
-        return ScoreReply(score, **reply_fields(answer, retries, wasted, detail))
+        return Reading(
+            answer,
+            table,
+            lambda text: parse_score(text, notation, scale),
+            lambda text: hint_for_rating(text, notation, scale),
+            asked,
+        ).reply(retries, wasted)
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
 
 
-def compare_scores(first: ScoreReply, second: ScoreReply, content_type: str, *, counts_ties: bool) -> JudgeReply:
+def compare_scores(first: JudgeReply, second: JudgeReply, content_type: str, *, counts_ties: bool) -> JudgeReply:
     """Return the reply that the scores of what stands first and second amount to.
 
     The higher score is chosen. Equal scores are a tie, which counts or is invalid; where one is invalid, so is the
     verdict, for the same reason. The reason is both, each with its response and score.
 
-    >>> ratings = (ScoreReply(Score(7, "It is right.")), ScoreReply(Score(4, "It is wrong.")))
+    >>> ratings = (JudgeReply(Score(7, "It is right.")), JudgeReply(Score(4, "It is wrong.")))
     >>> compare_scores(*ratings, "Response", counts_ties=True).verdict.reason
     'Response 1 (7): It is right. Response 2 (4): It is wrong.'
     """
     both = (first, second)
-    reason = _joined(both, content_type, lambda rating: rating.score.reason)
-    reasoning = _joined(both, content_type, lambda rating: rating.score.reasoning)
-    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.score.repaired))
-    a, b = (rating.score.value for rating in both)
+    reason = _joined(both, content_type, lambda rating: rating.verdict.reason)
+    reasoning = _joined(both, content_type, lambda rating: rating.verdict.reasoning)
+    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.verdict.repaired))
+    a, b = (rating.verdict.value for rating in both)
     scores = None if a is None or b is None else (a, b)
-    if a is None or b is None:
-        verdict = Verdict(None, reason, first.score.invalid or second.score.invalid, reasoning=reasoning)
-    elif a != b:
-        verdict = Verdict(1 if a > b else 2, reason, None, repaired, reasoning)
-    elif counts_ties:
-        verdict = Verdict(None, reason, None, repaired, reasoning, tie=True)
-    else:
-        verdict = Verdict(None, reason, "tie", reasoning=reasoning)
+    invalid = first.verdict.invalid or second.verdict.invalid or ("tie" if a == b and not counts_ties else None)
+    chosen = None if scores is None or a == b else scores.index(max(scores)) + 1
+    tie = chosen is None and invalid is None
+    verdict = Verdict(chosen, reason, invalid, () if invalid else repaired, reasoning, tie, scores=scores)
     return JudgeReply(
         verdict,
-        scores=scores,
         detail="; ".join(dict.fromkeys(filter(None, (first.detail, second.detail)))),
         served_model=first.served_model or second.served_model,
         fingerprint=first.fingerprint or second.fingerprint,
@@ -229,55 +198,48 @@ def compare_scores(first: ScoreReply, second: ScoreReply, content_type: str, *, 
     )
 
 
-def _joined(both: Sequence[ScoreReply], content_type: str, text: Callable[[ScoreReply], str]) -> str:
-    """Return a text of each rating behind its response and score, one after the other; empty where neither has any."""
+def _joined(both: Sequence[JudgeReply], content_type: str, text: Callable[[JudgeReply], str]) -> str:
     if not any(text(rating).strip() for rating in both):
         return ""
     sentences = []
     for number, rating in enumerate(both, 1):
-        score: float | InvalidKind | None = rating.score.invalid if rating.score.value is None else rating.score.value
+        score = rating.invalid or rating.verdict.value
         words = text(rating).strip()
         sentences.append(f"{content_type} {number} ({score}){f': {_ended(words)}' if words else '.'}")
     return " ".join(sentences)
 
 
 def _ended(text: str) -> str:
-    """Return a text that ends as a sentence does: what comes behind it is another's."""
     return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text}."
 
 
 def add_usage(a: Usage, b: Usage) -> Usage:
-    """Return the tokens of two calls; what is not known of one is not known of both."""
+    """Return two calls' tokens."""
     counted = [(name, one, getattr(b, name)) for name, one in asdict(a).items() if name != "service_tier"]
     counts = {name: None if one is None or other is None else one + other for name, one, other in counted}
     return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
 
 
-def reply_of_score(rating: ScoreReply, mark: float | None) -> JudgeReply:
+def reply_of_score(rating: JudgeReply, mark: float | None) -> JudgeReply:
     """Return the reply that the score of a single response amounts to: with a mark it passes from there on.
 
     Without one nothing is chosen, and the score alone says something: a tie.
 
-    >>> reply_of_score(ScoreReply(Score(7, "It is right.")), 6).verdict.selected_response
+    >>> reply_of_score(JudgeReply(Score(7, "It is right.")), 6).verdict.selected_response
     1
     """
-    score = rating.score
-    if score.value is None:
-        verdict = Verdict(None, score.reason, score.invalid, reasoning=score.reasoning)
-    elif mark is None:
-        verdict = Verdict(None, score.reason, None, score.repaired, score.reasoning, tie=True)
-    else:
-        verdict = Verdict(1 if score.value >= mark else 2, score.reason, None, score.repaired, score.reasoning)
-    origin = {name: getattr(rating, name) for name in ("served_model", "fingerprint", "usage", "retries", "wasted")}
-    scores = None if score.value is None else (score.value,)
-    return JudgeReply(verdict, scores=scores, detail=rating.detail, **origin)
+    score = rating.verdict.value
+    passed = None if score is None or mark is None else score >= mark
+    scores, tie = None if score is None else (score,), score is not None and mark is None
+    verdict = replace(rating.verdict, value=passed, name="passed", tie=tie, scores=scores)
+    return replace(rating, verdict=verdict)
 
 
 # --- the kind ---------------------------------------------------------------------------------------------
 
 
 class PointwiseMode(JudgeMode):
-    """One response is shown at a time, and scored; a verdict compares two scores, and no order is seen."""
+    """Scores of responses, compared for verdicts."""
 
     sees_order: ClassVar[bool] = False
     gives_scores: ClassVar[bool] = True
@@ -288,59 +250,64 @@ class PointwiseMode(JudgeMode):
         self.rater = ScoreClient(judge, provider)
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
-        """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
+        """Return the identity with the scale."""
         return base | {"mode": self.table.mode, "scale": list(self.table.scale)}
 
     @classmethod
     def schema(cls, table: JudgeTable) -> dict[str, Any]:
-        """Return the schema of a score on the table's scale."""
+        """Return a score's schema."""
         lowest, highest = table.scale
         kind = "integer" if is_whole_number_scale(table.scale) else "number"
         return stated_value_schema("score", {"type": kind, "minimum": lowest, "maximum": highest})
 
     @classmethod
     def contrast(cls, contrast: Contrast, pairs: Pairs) -> Contrast:
-        """Return the contrast of two responses, or of an example's only one."""
+        """Return the contrast."""
         return as_single_response(contrast) if are_examples(pairs) else contrast
 
     def chooses(self, pairs: Pairs) -> bool:
-        """Tell whether its scores make verdicts: two of a pair do, and of an example one and a mark."""
+        """Return whether scores give verdicts."""
         return self.table.pass_mark is not None or not are_examples(pairs)
 
     @property
     def scale(self) -> Scale:
-        """That of its table."""
+        """The table's scale."""
         return self.table.scale
 
     def check_cues(self, families: Families) -> None:
-        """Raise JudgeFixturesError where two cues would have recordings of one name."""
+        """Check distinct recording names."""
         check_recording_names(families)
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
-        """Return the prompt for the one response that a condition shows."""
+        """Return one response's prompt."""
         return self.rater.prompt(pair, condition)
 
     def required_arms(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return the scores that some arms need."""
+        """Return the scores that arms need."""
         return required_score_arms(arms)
 
     def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:
-        """Return the arms in the pairs' own order: the other is the same question. An example has one response."""
+        """Return the arms in the pairs' own order."""
         return single_response_arms(arms) if are_examples(pairs) else tuple(arm for arm in arms if arm[0].order == "12")
 
     def check_asked(self) -> None:
-        """Raise ValueError: it is not shown two responses."""
-        raise ValueError(
-            f"judge {self.judge.name!r} scores one response at a time (mode = {self.table.mode!r}), and gives no "
-            "verdict on two: ask for the score of each with `await judge.score(prompt)`"
-        )
+        """Refuse verdicts.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(MESSAGES.gives_no_verdict(self.judge.name, self.table.mode))
 
     async def score(self, prompt: str) -> Score:
-        """Return the score for a prompt that shows one response."""
-        return (await self.rater.ask(prompt)).score
+        """Return the prompt's score."""
+        return (await self.rater.ask(prompt)).verdict
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> JudgeReply:  # noqa: ARG002
-        """Raise ValueError: an answer is a score, and half a verdict."""
+        """Refuse single answers.
+
+        Raises:
+            ValueError: Always.
+        """
         self.check_asked()
         raise AssertionError
 
@@ -373,7 +340,7 @@ class PointwiseMode(JudgeMode):
         return {key: compare_scores(*both, pair.content_type, counts_ties=ties) for key, (pair, both) in scored.items()}
 
     def excuse(self, contrast: Contrast) -> str:
-        """Return that it sees no order, where a contrast is of orders."""
+        """Return why orders do not apply."""
         return f"{self.judge.name} scores one response at a time: it sees no order" if contrast.is_of_orders else ""
 
 
@@ -383,7 +350,7 @@ def _alone(arm: Arm) -> ScoredResponseCondition:
     return condition
 
 
-def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[ScoreReply, ScoreReply] | None:
+def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[JudgeReply, JudgeReply] | None:
     """Return the scores of what stands first and second in a condition; None where one of them is missing."""
     order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
     arms = [(scored_response_condition(condition, number, pair), repeat) for number in order]

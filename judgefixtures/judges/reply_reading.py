@@ -1,11 +1,12 @@
-"""Reading of a judge's reply into a judgment, and the record of its request."""
+"""Reading of a judge's reply."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from judgefixtures.models.probabilities import Probability
-from judgefixtures.models.verdicts import Grade, InvalidKind, Score, Verdict
+from judgefixtures.models.replies import JudgeReply
+from judgefixtures.models.verdicts import InvalidKind, NamedOutcome
 from judgefixtures.parsing.repetition import LOOP_REMEDY, repeated_ending
 from judgefixtures.providers import ProviderResponse
 from judgefixtures.providers.judge_table import JudgeTable
@@ -15,84 +16,92 @@ SHOWN = 300  # characters of an answer that nobody can read, of which so many ar
 SHOWN_END = 95
 WHOLE = ("}", "]", "```")
 
-V = TypeVar("V", Verdict, Score, Grade)
-
 
 def reply_fields(answer: ProviderResponse, retries: int, wasted: int, detail: str | None = None) -> dict[str, Any]:
-    """Return the fields of what is made of an answer that do not depend on what that is, but for the detail."""
+    """Return the common fields of replies."""
     same = {name: getattr(answer, name) for name in ("served_model", "fingerprint", "usage", "ended_early", "refused")}
     detail = _said_of(answer) if detail is None else detail
     return {**same, "detail": detail, "loop": _loop(answer), "retries": retries, "wasted": wasted}
 
 
 def _loop(answer: ProviderResponse) -> str:
-    """Return the end of an answer that goes round in a loop; one that ends as a whole one does is not looked at."""
     text = answer.text or answer.reasoning
     return "" if answer.invalid is None and text.rstrip().endswith(WHOLE) else repeated_ending(text)
 
 
 def _said_of(answer: ProviderResponse) -> str:
-    """Return what is to be said of an answer: of one that was cut off in a loop that, and nothing of more room."""
     loop = _loop(answer) if answer.invalid == "truncated" else ""
     return f"{describe_repetition(loop)}: {LOOP_REMEDY}" if loop else answer.detail
 
 
 def describe_repetition(loop: str) -> str:
-    """Return how an answer is called that ends in a loop."""
+    """Return a repetitive answer's description."""
     return f'the answer repeats itself until it is cut off, its end is "{loop}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An answer that is read, to a judge of a table."""
+    """How a mode reads an outcome from an answer.
+
+    Attributes:
+        parse: Reads the text.
+        hint: Returns the key of the judge's table that would make it readable.
+        asked: What the judge is asked to answer.
+        sure: Returns how likely the outcome was, by its tokens.
+        explains: Tells whether visible reasoning precedes the outcome.
+    """
 
     answer: ProviderResponse
     table: JudgeTable
+    parse: Callable[[str], NamedOutcome]
+    hint: Callable[[str], str]
+    asked: str
+    sure: Callable[[NamedOutcome], Probability | None] = lambda _: None
+    explains: Callable[[NamedOutcome], bool] = lambda _: False
 
-    def statement(self, kind: type[V], parse: Callable[[], V], told: Callable[[], tuple[str, str]]) -> tuple[V, str]:
-        """Return what the answer states, or the invalid statement that it is, with what is to be said of it.
+    def reply(self, retries: int, wasted: int) -> JudgeReply:
+        """Return the judge's reply."""
+        outcome, detail = self.statement()
+        outcome = replace(outcome, probability=self._certainty(outcome)) if self.table.logprobs else outcome
+        return JudgeReply(outcome, **reply_fields(self.answer, retries, wasted, detail))
 
-        `parse` reads its text. Of one that states nothing of this kind `told` returns which key would have it read, if
-        any would, and what the judge is asked to answer.
-        """
+    def statement(self) -> tuple[NamedOutcome, str]:
+        """Return what the answer states, or the invalid statement that it is, with what is to be said of it."""
         answer = self.answer
         if answer.invalid is None:
-            stated = parse()
-            is_read = stated.invalid is None or stated.invalid == "tie"
-            detail = answer.detail if is_read else describe_unreadable(answer, stated.invalid, *told(), self.table)
+            stated = self.parse(answer.text)
+            detail = answer.detail
+            if stated.invalid not in (None, "tie"):
+                detail = describe_unreadable(answer, stated.invalid, self.hint(answer.text), self.asked, self.table)
             return replace(stated, reasoning=stated.reasoning or answer.reasoning), detail
         if answer.unless_whole:
             as_whole = replace(answer, invalid=None, detail=answer.unless_whole)
-            whole, note = Reading(as_whole, self.table).statement(kind, parse, told)
+            whole, note = replace(self, answer=as_whole).statement()
             if whole.invalid is None:
                 return whole, note
         detail = _said_of(answer)
         if answer.invalid == "truncated" and answer.text.strip():
             detail += f"; it answered {quote_answer(answer.text)}"
-        return kind(None, "", answer.invalid, reasoning=answer.reasoning), detail
+        return NamedOutcome(None, "", answer.invalid, reasoning=answer.reasoning), detail
 
-    def certainty(
-        self, stated: V, read: Callable[[], Probability | None], explains: Callable[[], bool]
-    ) -> Probability | None:
-        """Return how sure the judge was of a valid statement, where it is asked for that and tells it in its tokens.
+    def _certainty(self, outcome: NamedOutcome) -> Probability | None:
+        """Return how sure the judge was of a valid outcome.
 
-        `explains` tells whether it had reasoned before it stated that, other than hidden. Each answer decides: the same
-        prompt brings a word in front of one verdict, and none of another.
+        Each answer decides whether it had reasoned before: the same prompt brings a word in front of one verdict, and
+        none of another.
         """
         answer = self.answer
-        if not self.table.logprobs or stated.invalid is not None:
+        if outcome.invalid is not None:
             return None
-        found = read() if answer.probability is None and answer.tokens else answer.probability
-        hidden = answer.usage.reasoning_tokens or stated.reasoning.strip()
-        return None if found is None else replace(found, explained=bool(hidden) or explains())
+        found = self.sure(outcome) if answer.probability is None and answer.tokens else answer.probability
+        hidden = answer.usage.reasoning_tokens or outcome.reasoning.strip()
+        return None if found is None else replace(found, explained=bool(hidden) or self.explains(outcome))
 
 
 def describe_unreadable(
     answer: ProviderResponse, kind: InvalidKind | None, hint: str, wanted: str, table: JudgeTable
 ) -> str:
-    """Return what an answer said that nobody can read, and which key of its judge's table would have it read.
-
-    Where none would, it is said what the judge is asked to answer.
+    """Return an unreadable answer's quote and hint.
 
     >>> from judgefixtures.config import judge_table
     >>> mine = judge_table({"provider": "openai", "model": "m", "mode": "binary"})
@@ -111,7 +120,7 @@ def describe_unreadable(
 
 
 def quote_answer(text: str) -> str:
-    """Return an answer as a message quotes it: its beginning and its end, and that it is cut where it is.
+    """Return the beginning and end of an answer.
 
     >>> quote_answer("It is [[7]]"), len(quote_answer("x" * 999))
     ('"It is [[7]]"', 331)

@@ -1,8 +1,4 @@
-"""Labeling page: one person passes or fails one example at a time, without seeing any other judgement.
-
-`label_store` writes the person's file, `example_view` prepares an example, and `server` serves the page (label.html,
-.css and .js). judgefixtures.sources.label_files reads the labels.
-"""
+"""Labeling page: one person labels examples without seeing other judgements."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +17,7 @@ from judgefixtures.util.texts import join_names
 
 from .example_view import LabelingTask
 from .label_store import PersonLabels
+from .messages import MESSAGES
 from .server import LabelingServer
 
 __all__ = ["LabelingRequest", "LabelingServer", "LabelingTask", "end_message", "open_labeling_server", "start_message"]
@@ -31,9 +28,9 @@ _STEP = 20  # to how many parts of 1 the share of passes is rounded: the number 
 
 @dataclass(frozen=True, slots=True)
 class LabelingRequest:
-    """What is to be labelled and by whom: `data` is a dataset of the configuration or a file, port 0 takes a free one.
+    """A dataset, a person and page options.
 
-    Of the further columns all are shown, or those in `columns`.
+    `data` is a configured dataset or file; port 0 takes a free one; `columns` limits shown columns.
     """
 
     data: str
@@ -45,10 +42,10 @@ class LabelingRequest:
 
 @contextmanager
 def open_labeling_server(request: LabelingRequest) -> Iterator[LabelingServer]:
-    """Yield the server of the page, whose `serve_forever` serves it until it is stopped.
+    """Yield the page's server; the person's file is locked meanwhile.
 
-    The person's file is theirs for as long as the block runs. Raises JudgeFixturesError for a dataset that cannot be
-    read or holds no examples, for a file of labels that is damaged or in use, and for a port that is taken.
+    Raises:
+        JudgeFixturesError: Unreadable data, no examples, a damaged or locked file, or a used port.
     """
     config = _config(request)
     source = _find_source(request, config)
@@ -62,10 +59,9 @@ def open_labeling_server(request: LabelingRequest) -> Iterator[LabelingServer]:
 
 
 def labels_needed_text(config: Config | None) -> Callable[[int, int], int | None]:
-    """Return what says how many labels the gate of agreement takes, given those that there are of either kind.
+    """Return a function of the numbers of labels that returns those needed.
 
-    With so many a good judge mostly passes what [gate.agreement] sets, or a kappa of .60 where it sets nothing. None
-    where no realistic number would do. The first labels say little of the share of passes: ten of either are added.
+    It plans for [gate.agreement], or kappa 0.60, and returns None if unrealistic.
     """
     gate = config.gate("agreement") if config else USUAL
     assert isinstance(gate, AgreementTable)
@@ -88,7 +84,7 @@ def _config(request: LabelingRequest) -> Config | None:
 
 
 def _find_source(request: LabelingRequest, config: Config | None) -> Source:
-    """Return where the examples are; raises JudgeFixturesError where they are nowhere."""
+    """Return the examples' source, or raise JudgeFixturesError."""
     if config is not None and request.data in config.datasets:
         return _labelled(config.source(request.data))
     path = Path(request.data)
@@ -114,7 +110,6 @@ def _is_of(source: Source, path: Path) -> bool:
 
 
 def _labelled(source: Source) -> Source:
-    """Return a source that has a file; raises JudgeFixturesError where labels would have no place to lie."""
     if source.path is None:
         raise source.mistake(
             "labels lie beside a file, and this dataset has none of its own: save a copy of its rows as JSON lines "
@@ -124,31 +119,22 @@ def _labelled(source: Source) -> Source:
 
 
 def _examples(source: Source, seed: int) -> tuple[Example, ...]:
-    """Return all examples, in the seeded order in which a run takes them; raises JudgeFixturesError for pairs."""
     pairs: tuple[Pair, ...] = load_sample(source, seed).pairs
     examples = tuple(pair for pair in pairs if isinstance(pair, Example))
     if len(examples) < len(pairs):
-        raise source.mistake(
-            f"{source.path} holds pairs: people label one response at a time. Which column is the response? columns = "
-            f'{{response = "..."}} in {source.table} makes examples.'
-        )
+        raise source.mistake(MESSAGES.pairs_for_examples(source))
     return examples
 
 
 def _own_file(path: Path, by: str) -> Path:
-    """Return a person's file; raises JudgeFixturesError where it is another one's but for capital letters."""
     own = labels_path(path, by)
     for other in own.parent.glob("*.jsonl"):
         if other.name != own.name and rater_key(other.name) == rater_key(own.name):
-            raise JudgeFixturesError(
-                f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
-                "another name."
-            )
+            raise JudgeFixturesError(MESSAGES.similar_name(other))
     return own
 
 
 def _columns(examples: Sequence[Example], wanted: Sequence[str] | None, source: Source) -> tuple[str, ...]:
-    """Return the further columns that are shown; raises JudgeFixturesError for one that no example has."""
     there = tuple(dict.fromkeys(name for example in examples for name in example.columns))
     for name in wanted or ():
         if name not in there:
@@ -157,7 +143,7 @@ def _columns(examples: Sequence[Example], wanted: Sequence[str] | None, source: 
 
 
 def start_message(server: LabelingServer) -> list[str]:
-    """Return what a terminal shows before: what is labelled, what is shown of it, and the address of the page."""
+    """Return the terminal's lines before labeling."""
     work = server.work
     fields = join_names(("question", *work.columns, "response"), ", ")
     return [
@@ -170,7 +156,7 @@ def start_message(server: LabelingServer) -> list[str]:
 
 
 def end_message(server: LabelingServer) -> list[str]:
-    """Return what a terminal shows afterwards: where the labels are, how many lack, and how a gate reads them."""
+    """Return the terminal's lines after labeling."""
     work = server.work
     return [
         f"labels: {work.labels.file}",

@@ -1,7 +1,4 @@
-"""View of one example for the page: its texts, the person's own label, and their progress.
-
-An example is known by its place in a fixed order. The page receives no id, no category and no label of others.
-"""
+"""View of one example for the page, without id, category and other labels."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +21,9 @@ View = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LabelingTask:
-    """One person's work: the examples in their order, what is shown of each, and the labels.
+    """One person's examples, shown fields and labels.
 
-    `needed` says how many labels an agreement gate needs, given how many there are that pass and that fail; None where
-    no realistic number will do.
+    `needed` returns the labels that an agreement gate needs, or None.
     """
 
     examples: Sequence[Example]
@@ -36,9 +32,10 @@ class LabelingTask:
     needed: Callable[[int, int], int | None]
 
     def view(self, place: int | None = None) -> View:
-        """Return what the page shows: the example at a place, else the first that is neither labelled nor skipped.
+        """Return the example at a place, or the first open one.
 
-        IndexError for a place that there is none of.
+        Raises:
+            IndexError: No such place.
         """
         place = self._after(0, self._is_open) if place is None else place
         if place is None:
@@ -59,9 +56,11 @@ class LabelingTask:
         }
 
     def give(self, place: int, label: Any, comment: Any) -> View:
-        """Write a label and return what is shown next: what is open, and where nothing is what was skipped.
+        """Write a label and return the next view.
 
-        ValueError for what is not a label, and IndexError for a place that there is none of.
+        Raises:
+            ValueError: An invalid label.
+            IndexError: No such place.
         """
         if label not in (*LABELS, None) or not isinstance(comment, str) or len(comment) > LONGEST_COMMENT:
             raise ValueError(f"label {label!r} with such a comment")
@@ -74,7 +73,7 @@ class LabelingTask:
         return self.view(following)
 
     def summary(self) -> str:
-        """Return in a sentence how far the work is, and how much of it an agreement gate still needs."""
+        """Return the progress in a sentence."""
         progress = self._progress()
         counts = self.labels.counted(self.examples)
         text = f"{progress['labelled']} of {pluralize(progress['total'], 'example')} labelled"
@@ -105,16 +104,14 @@ class LabelingTask:
         return given is not None and given.label is None and self.labels.has(self.examples[place])
 
     def _after(self, start: int, wanted: Callable[[int], bool]) -> int | None:
-        """Return the first place from a start on that is wanted; behind the last place comes the first one."""
         total = len(self.examples)
         return next((at % total for at in range(start, start + total) if wanted(at % total)), None)
 
 
 def text_blocks(text: str) -> list[list[str]]:
-    r"""Return a text as blocks of pieces: each second piece of a block is unseen characters spelled out.
+    r"""Return a text as blocks that browsers can lay out.
 
-    A browser takes minutes for a line of a megabyte, and for a million marks: long texts are several blocks, which end
-    at a line end or a space where they can, and a character that repeats itself unseen is spelled once.
+    Every second piece of a block spells unseen characters.
 
     >>> text_blocks("a\u200b\u200eb"), text_blocks("\0" * 9)
     ([['a', '\\u200b\\u200e', 'b']], [['', '\\u0000 (9 times)', '']])
@@ -128,7 +125,6 @@ def text_blocks(text: str) -> list[list[str]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield a text in parts that a browser lays out at once."""
     start = 0
     while len(text) - start > LONGEST_BLOCK:
         ends = (text.rfind(sign, start, start + LONGEST_BLOCK) + 1 for sign in ("\n", " "))
@@ -139,7 +135,6 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _joined(split_text: Sequence[str]) -> list[str]:
-    """Return pieces in which spelled characters that touch are one: those that are the same with how many they are."""
     joined, run = [split_text[0]], list[str]()
     for mark, plain in zip(split_text[1::2], split_text[2::2], strict=True):
         run.append(mark)
@@ -150,6 +145,5 @@ def _joined(split_text: Sequence[str]) -> list[str]:
 
 
 def _marks_text(run: Sequence[str]) -> str:
-    """Return spelled characters in a row; more than a few of the same as one, and how often it stands there."""
     counts = ((mark, len([*same])) for mark, same in groupby(run))
     return "".join(mark * count if count <= REPEATED else f"{mark} ({count} times)" for mark, count in counts)

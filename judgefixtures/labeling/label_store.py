@@ -1,7 +1,4 @@
-"""Storage of a person's labels: locked by one process, repaired after a kill, appended line by line.
-
-A label is on disk when the write returns. A failed write raises and leaves the file as it was.
-"""
+"""Storage of a person's labels: locked by one process, appended and synced line by line."""
 
 import contextlib
 import datetime
@@ -23,17 +20,19 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
+
 SHOWN = 60  # characters of what is taken out, in a message
 
 
 class PersonLabels:
-    """What one person has said so far, by example, and the file that has it: nobody else writes it meanwhile.
+    """One person's labels and locked file, as a context manager.
 
-    `mended` are sentences on what was found in the file. A context manager: it ends when the last label is written.
+    `mended` has messages on repairs.
     """
 
     def __init__(self, file: Path, source: Source, examples: Iterable[Example]) -> None:
-        """Take the file, made where there is none; raises JudgeFixturesError where it is in use, or damaged."""
+        """Lock the file, or raise JudgeFixturesError if used or damaged."""
         self.file, self.source, self.mended = file, source, list[str]()
         self._lock = threading.Lock()
         self._descriptor = _held(file)
@@ -48,17 +47,13 @@ class PersonLabels:
         self._digests = {id_key(example.id): digests_of(example) for example in examples}
         for given in self._last.values():
             if id_key(given.id) not in self._digests:
-                self.mended.append(
-                    f"{given.where}: no example has the id {given.id!r} any more. A gate will refuse the line: take it "
-                    "out, or bring the example back."
-                )
+                self.mended.append(MESSAGES.no_such_example(given))
 
     def __enter__(self) -> Self:
-        """Return these labels."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the file, once a label that is being written is there; a file without any goes."""
+        """Release the file; an empty one is removed."""
         with self._lock:
             if not self._size and self._is_ours():
                 with contextlib.suppress(OSError):
@@ -67,20 +62,20 @@ class PersonLabels:
             self._descriptor = -1
 
     def of(self, example: Example) -> PersonLabel | None:
-        """Return what was said last of an example, of this text of it or of another; None where nothing was."""
+        """Return an example's last label, even of another text, or None."""
         return self._last.get(id_key(example.id))
 
     def has(self, example: Example) -> bool:
-        """Tell whether an example was labelled or skipped as it is now."""
+        """Return whether the current example is labelled or skipped."""
         given = self.of(example)
         return given is not None and given.digest in self._digests[id_key(example.id)]
 
     def counted(self, examples: Iterable[Example]) -> Counter[Label | None]:
-        """Return how many examples passed, failed and (None) were skipped, as they are now."""
+        """Return the numbers of passes, fails and (None) skips."""
         return Counter(self._last[id_key(example.id)].label for example in examples if self.has(example))
 
     def give(self, example: Example, label: Label | None, comment: str) -> None:
-        """Write what is said of an example (None: skipped) to the disk; raises JudgeFixturesError where it cannot."""
+        """Write a label (None: skipped), or raise JudgeFixturesError."""
         on = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         given = PersonLabel(example.id, self._digests[id_key(example.id)][0], label, make_encodable(comment), on=on)
         row = {"id": given.id, "digest": given.digest, "label": label, "comment": given.comment, "on": on}
@@ -98,17 +93,12 @@ class PersonLabels:
             self._last[id_key(example.id)] = given
 
     def _check_ours(self) -> None:
-        """Raise JudgeFixturesError where a label cannot be appended to what was read."""
         if self._descriptor < 0:
             raise JudgeFixturesError("not saved: the page was stopped. Start it again.")
         if not self._is_ours():
-            raise JudgeFixturesError(
-                f"not saved: {self.file} was changed or removed by something else since the page was started. Stop the "
-                "page with Ctrl-C and start it again."
-            )
+            raise JudgeFixturesError(MESSAGES.not_saved(self.file))
 
     def _is_ours(self) -> bool:
-        """Tell whether the file is the one that was read, as it was left: no editor and no git wrote it since."""
         try:
             there = self.file.stat()
         except OSError:
@@ -116,7 +106,7 @@ class PersonLabels:
         return os.path.samestat(os.fstat(self._descriptor), there) and there.st_size == self._size
 
     def _mend(self) -> None:
-        """Make the file end with a line: a last line that was cut off is taken out, one that lacks its end gets it."""
+        """Remove a torn last line, or add its missing end."""
         content = read_bytes(self.file)
         whole = content.rfind(b"\n") + 1
         torn = content[whole:]
@@ -130,15 +120,12 @@ class PersonLabels:
             os.ftruncate(self._descriptor, whole)
             text = torn.decode("utf-8", "replace")
             text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-            self.mended.append(
-                f"{place}: the last line was cut off, as a kill or a full disk leaves it, and is taken out: {text!r}. "
-                "What it was about is asked again."
-            )
+            self.mended.append(MESSAGES.line_cut_off(place, text))
         os.fsync(self._descriptor)
 
 
 def _held(file: Path) -> int:
-    """Return the open file, held over processes; raises JudgeFixturesError where another one holds it."""
+    """Return the open, locked file, or raise JudgeFixturesError."""
     fresh = not file.exists()
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
@@ -152,10 +139,7 @@ def _held(file: Path) -> int:
     except OSError as error:
         os.close(descriptor)
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise JudgeFixturesError(
-                f"{file} is in use: somebody labels under this name already. Close the other page with Ctrl-C in its "
-                "terminal, or give another name with --by."
-            ) from None
+            raise JudgeFixturesError(MESSAGES.file_in_use(file)) from None
         raise JudgeFixturesError(f"the labels {file} cannot be held: {error.strerror}.") from None
     if os.fstat(descriptor).st_nlink:
         return descriptor
@@ -164,7 +148,6 @@ def _held(file: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """See that a new file is in its folder on the disk, too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

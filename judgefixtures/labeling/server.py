@@ -1,7 +1,6 @@
 """Server of the labeling page, on 127.0.0.1 at a secret address.
 
-Other programs and other sites in the same browser may send requests. The server refuses an incomplete address, another
-host name (DNS rebinding) and another origin.
+It refuses other addresses, host names (DNS rebinding) and origins.
 """
 
 import hmac
@@ -25,12 +24,12 @@ HTML, JSON, TEXT = "text/html; charset=utf-8", "application/json", "text/plain; 
 
 
 class LabelingServer(ThreadingHTTPServer):
-    """Serves one person's work; `url` is the address of the page, with the token that lets nobody else in."""
+    """Server of one person's page."""
 
     daemon_threads = True
 
     def __init__(self, work: LabelingTask, port: int = 0) -> None:
-        """Listen on a port, 0 takes a free one; raises JudgeFixturesError where it is taken."""
+        """Listen on a port (0: any), or raise JudgeFixturesError."""
         self.work = work
         self._path = f"/{secrets.token_urlsafe(24)}/"
         try:
@@ -49,21 +48,20 @@ class LabelingServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address of the page."""
+        """The page's address with its token."""
         return f"{self.origin}{self._path}"
 
     def is_page(self, path: str) -> bool:
-        """Tell whether a path is that of the page, in a time that does not depend on how much of it is right."""
+        """Return in constant time whether a path is the page."""
         return hmac.compare_digest(path.encode("utf-8", "replace"), self._path.encode())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away or said nothing; anything else is a mistake here."""
+        """Ignore clients that left; report other errors."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
 def _page() -> tuple[str, str]:
-    """Return the page, in which nothing is of the data, and what it may do."""
     html, script, style = ((HERE / f"label.{kind}").read_text(encoding="utf-8") for kind in ("html", "js", "css"))
     style = style_sheet() + style
     may = (
@@ -97,7 +95,6 @@ class _LabelingHandler(BaseHTTPRequestHandler):
             self._send(500, str(error))
 
     def _done(self, request: dict[str, Any]) -> View:
-        """Do what the page asks, and return what it shows next."""
         place = request["place"]
         if place is not None and type(place) is not int:
             raise TypeError(place)
@@ -106,7 +103,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         return self.server.work.view(place)
 
     def _is_let_in(self, *, of_page: bool) -> bool:
-        """Tell whether a request may be answered, and refuse it where not; `of_page`: it has to come from the page."""
+        """Return whether to answer a request, else refuse it."""
         if self.headers.get_all("host") != [self.server.origin.removeprefix("http://")]:
             self._send(
                 421, f"This page is at {self.server.origin} and has no other name. With ssh forward the same port."
@@ -120,7 +117,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         return False
 
     def _asked(self) -> dict[str, Any]:
-        """Return what a request holds; ValueError where that is no JSON object of a reasonable size."""
+        """Return a request's JSON object, or raise ValueError."""
         length = self.headers.get("content-length", "")
         if self.headers.get_content_type() != JSON or not length.isdecimal() or int(length) > LARGEST:
             raise ValueError(f"Give JSON of at most {LARGEST} bytes.")
@@ -152,8 +149,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def send_error(self, code: int, *_: object, **__: object) -> None:
-        """Refuse what is not understood, without repeating any of it."""
         self._send(int(code), "This is not understood.")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
-        """Say nothing: addresses hold the token."""
+        """Log nothing, because addresses hold the token."""

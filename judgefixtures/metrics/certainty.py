@@ -1,8 +1,4 @@
-"""Certainty metrics: probabilities and scores of two arms, beyond the yes or no of contrast_metrics.py.
-
-The outcome of a pair in an arm is a probability: that of the server's tokens, or the share of repeats. Scores are
-compared as differences in points.
-"""
+"""Certainty metrics: probabilities and scores of two arms."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -29,17 +25,21 @@ REASONED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """How far two arms on the same pairs are apart beyond their verdicts.
+    """Differences of two arms beyond verdicts, on the same pairs.
 
-    `soft_vsr` is the mean difference of the outcome's probabilities, `log_odds_shift` that of its log-odds, in logits;
-    None without probabilities. `score_shift` is the mean over both responses of what the cue of arm x brings one, in
-    points; None without scores. `shifts` are those of log-odds and `points` of scores, in shares of the scale, one per
-    pair that has them, in clusters of these labels (None: unrelated). Of `pairs`, invalid ones included, `lacking` have
-    neither. Among those, `beyond` are pairs of which both arms are beyond +-`LARGEST` logits on the same side, and
-    `explained` those on which the judge reasoned before a verdict. `reasons_first`: these are more than `REASONED` of
-    those with probabilities. Then there is no `log_odds_shift`, not of the others either, which are no sample of all;
-    `given_reasons` is what the mean over all would be. `repeats` is out of how many repeats the probabilities are, 0
-    where the server told them.
+    Attributes:
+        lacking: Pairs without values.
+        soft_vsr: Mean difference of probabilities.
+        log_odds_shift: In logits.
+        score_shift: Points that the cue of arm x adds.
+        shifts: Log-odds difference per pair.
+        points: Score difference per pair, as a share of the scale.
+        clusters: A label per pair, or None.
+        repeats: Repeats behind the probabilities, 0 for tokens.
+        beyond: Pairs with both arms beyond +-`LARGEST` logits.
+        explained: Pairs with reasoning before the verdict.
+        reasons_first: More than `REASONED` are explained; no `log_odds_shift`.
+        given_reasons: The mean shift in that case.
     """
 
     pairs: int
@@ -58,21 +58,21 @@ class Certainty:
 
     @property
     def units(self) -> int:
-        """How many pairs have something beyond verdicts, or clusters of them where some are related."""
+        """The number of pairs with values, or of clusters."""
         return len(set(self.clusters)) if self.clusters else self.pairs - self.lacking
 
 
 def certainty(
     xs: Sequence[Arm], ys: Sequence[Arm], outcome: Outcome, confidence: float = 0.90, scale: Scale | None = None
 ) -> Certainty:
-    """Return how far two arms are apart beyond their verdicts; each is given with all its repeats, in the pairs' order.
+    """Return the differences of two arms, each with all repeats.
 
-    With `scale` the judge scored each response by itself. Source of the estimates: statistics/log_odds.py.
+    With `scale` the judge scored each response. Source: statistics/log_odds.py.
     """
     pairs = list(zip(zip(*xs, strict=True), zip(*ys, strict=True), strict=True))
     if scale is not None:
         return _of_scores([(x[0], y[0]) for x, y in pairs], outcome, confidence, scale)
-    repeats = len(xs) if len(xs) > 1 and not any(j.reply.probability for arm in (*xs, *ys) for j in arm) else 0
+    repeats = len(xs) if len(xs) > 1 and not any(j.verdict.probability for arm in (*xs, *ys) for j in arm) else 0
     likelihoods = _of_repeats if repeats else _of_tokens
     known = [(x[0], both) for x, y in pairs if (both := likelihoods(x, y, outcome)) is not None]
     if not known:
@@ -103,11 +103,6 @@ def certainty(
 
 @dataclass(frozen=True, slots=True)
 class _Likely:
-    """How likely an outcome was, a tie counted half: bounds of its log-odds, and of its probability.
-
-    `explained`: that is given what the judge wrote before its verdict.
-    """
-
     log_odds: odds.Bounds
     share: odds.Bounds
     explained: bool = False
@@ -130,7 +125,6 @@ def _clusters(known: Sequence[Known]) -> Sequence[Hashable] | None:
 
 
 def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
-    """Return how likely the outcome was in both arms' first repeats, by the probabilities of their tokens."""
     first, second = likely(x[0], outcome), likely(y[0], outcome)
     if first is None or second is None:
         return None
@@ -139,8 +133,8 @@ def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Like
 
 
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
-    """Return how likely an outcome was, by the probabilities behind a verdict; None where there are none."""
-    first = None if judgment.verdict.invalid else judgment.reply.probability
+    """Return the probability of an outcome, or None."""
+    first = None if judgment.verdict.invalid else judgment.verdict.probability
     if first is None or outcome in ("chose-first", "passed"):
         return first
     turned = judgment.condition.order == "21"
@@ -150,10 +144,7 @@ def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
 
 
 def _of_repeats(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
-    """Return how likely the outcome was in both arms, by the share of the repeats that are valid in both of them.
-
-    Of as many in one as in the other: what is added to a share of few repeats is more than to one of many.
-    """
+    """Equal numbers of repeats avoid a bias from the smoothed shares."""
     shares = [(outcome_share(a, outcome), outcome_share(b, outcome)) for a, b in zip(x, y, strict=True)]
     whole = [(a, b) for a, b in shares if a is not None and b is not None]
     if len(whole) < 2:
@@ -170,13 +161,8 @@ def _share(shares: Sequence[float]) -> _Likely:
 def _of_scores(
     pairs: Sequence[tuple[Judgment, Judgment]], outcome: Outcome, confidence: float, scale: Scale
 ) -> Certainty:
-    """Return how far the scores of two arms are apart.
-
-    With the labels exchanged between the arms each response has the cue of x in one of them and that of y in the other:
-    a pair's shift is the mean over its responses. An edit changes one response alone.
-    """
     low, high = scale
-    scored = [(x, y) for x, y in pairs if x.reply.scores is not None and y.reply.scores is not None]
+    scored = [(x, y) for x, y in pairs if x.verdict.scores is not None and y.verdict.scores is not None]
     if not scored:
         return Certainty(len(pairs), len(pairs))
     points = tuple(odds.Shift.known(_points(x, y, outcome) / (high - low)) for x, y in scored)
@@ -189,7 +175,6 @@ def _of_scores(
 
 
 def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
-    """Return by how many points the cue, or the edit, of arm x raised a response's score over that of arm y."""
     if outcome == "passed":
         return _scores(x)[0] - _scores(y)[0]
     (x_1, x_2), (y_1, y_2) = _scores(x), _scores(y)
@@ -199,8 +184,7 @@ def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
 
 
 def _scores(judgment: Judgment) -> tuple[float, ...]:
-    """Return the scores of the pair's own responses 1 and 2, or of an example's only one."""
-    scores = judgment.reply.scores
+    scores = judgment.verdict.scores
     assert scores is not None
     return scores if judgment.condition.order == "12" else scores[::-1]
 
@@ -210,9 +194,9 @@ def _labels(clusters: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
 
 
 def likely_of(arm: Arm) -> dict[str, float]:
-    """Return how likely its own response 1 was to be chosen of each pair that has a probability, by pair id.
+    """Return the probability of the pair's own response 1, by pair id.
 
-    Not where the judge had reasoned before: given its reasoning it is sure of the closest pair.
+    Omits answers with reasoning, which are sure even on close pairs.
     """
     known = ((judgment.pair.id, likely(judgment, "chose-own-first")) for judgment in arm)
     return {pair: chance.value for pair, chance in known if chance is not None and not chance.explained}

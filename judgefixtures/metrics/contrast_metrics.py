@@ -1,7 +1,6 @@
-"""Contrast metrics: counts and estimates of two arms of judgments on the same pairs.
+"""Contrast metrics: counts and estimates of two arms on the same pairs.
 
-A pair counts if both arms have a valid verdict. Other pairs are counted separately, with the two worst-case tables. A
-tie, if ties count, is half of each verdict.
+A pair counts if both verdicts are valid. A tie is half of each.
 """
 
 from collections import Counter
@@ -15,17 +14,16 @@ from judgefixtures.models.edits import edit_target
 from judgefixtures.models.judgments import Choice, Judgment, other_choice
 from judgefixtures.models.pairs import LABELS, Example, clusters_of
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary, wording_of
-from judgefixtures.parsing.acknowledgment import Acknowledgment, Detector, acknowledgment, explain_acknowledgment
-from judgefixtures.parsing.acknowledgment_classifier import AcknowledgmentReading, lexicon_for_labels
-from judgefixtures.parsing.contradictions import contradiction, grade_contradiction
+from judgefixtures.parsing.acknowledgment import Acknowledgment
+from judgefixtures.parsing.acknowledgment_classifier import lexicon_for_labels
 from judgefixtures.parsing.language import is_english
-from judgefixtures.parsing.lexicon import Terms
 from judgefixtures.statistics.clusters import ClusterTotals, cluster_totals, parted
 from judgefixtures.statistics.detector_correction import OFFLINE, DetectorAccuracy, Flip, corrected_admission
 from judgefixtures.statistics.estimate import Estimate
 from judgefixtures.statistics.proportions import mcnemar_exact, paired_difference, proportion
 
 from .llm_detector import has_reason
+from .reasons import is_unreadable_reason, read_acknowledgment, render_cues
 
 # Judgments with a score each -> these scores by cluster, None where counts of them say as much.
 ByCluster = Callable[[Iterable[tuple[Judgment, float]]], ClusterTotals | None]
@@ -48,7 +46,7 @@ SHARE: dict[Choice, float] = {1: 1, 0: 0.5, 2: 0}
 
 @dataclass(frozen=True, slots=True)
 class MovedPair:
-    """A pair whose verdict differs between the arms, with both judgments and what they acknowledge."""
+    """A pair with different verdicts, and what the reasons acknowledge."""
 
     x: Judgment
     y: Judgment
@@ -60,11 +58,13 @@ class MovedPair:
 
 @dataclass(frozen=True, slots=True)
 class ClusterScores:
-    """What gates need of related pairs and of ties: scores by cluster, each None where counts say as much.
+    """Scores by cluster for gates; None if counts suffice.
 
-    `shift` is +1 for pairs of n10 and -1 for those of n01, `low` and `high` the same with every invalid verdict at
-    worst, `won` 1 for pairs of n10, `admitted` and `unadmitted` what the two shifts of that name are the means of,
-    `invalid` 1 for invalid pairs, `flips` 1 for pairs whose verdict changed, and `most_flips` for invalid ones as well.
+    Attributes:
+        shift: +1 for n10, -1 for n01.
+        low: The shift with invalid verdicts at worst, as `high`.
+        won: 1 for n10.
+        flips: 1 for changed verdicts; `most_flips` includes invalid ones.
     """
 
     shift: ClusterTotals | None = None
@@ -80,13 +80,16 @@ class ClusterScores:
 
 @dataclass(frozen=True, slots=True)
 class ContrastMeasurement:
-    """A contrast of one judge on one dataset, measured. Rates are None where there is nothing to estimate.
+    """A measured contrast; rates are None if undefined.
 
-    n11 + n10 + n01 + n00 = n: n10 pairs had the outcome in arm x alone, n01 in arm y alone; beside a tie a
-    choice is half a pair of two of them. `flips` are the pairs whose verdict changed in any way, `ties` verdicts.
-    `low` and `high` are (n10, n01) over all pairs if every invalid verdict had gone the worst way. `moves`, of cues,
-    count the n pairs by (moved, admitted), both positive the way most moved; on a tie, the way more did unadmitted. The
-    admitted and the unadmitted shift are of moved pairs, and together the VSR that way.
+    n10 pairs have the outcome in arm x only, n01 in arm y only.
+
+    Attributes:
+        flips: Pairs with changed verdicts.
+        ties: Tied verdicts.
+        low: (n10, n01) with invalid verdicts at worst, as `high`.
+        moves: Pairs by (moved, admitted), positive in the main direction.
+        admitted_shift: With `unadmitted_shift` the VSR in that direction.
     """
 
     n: int
@@ -132,62 +135,21 @@ class ContrastMeasurement:
 
     @property
     def gross_share(self) -> Estimate | None:
-        """The share of pairs that had the outcome in arm x alone: of an edit, the verdicts that it won."""
+        """The share of pairs with the outcome in arm x only."""
         return proportion(self.n10, self.n, self.confidence, totals=self.related.won) if self.n else None
 
     @property
     def car_ceiling(self) -> float | None:
-        """About the highest CAR an honest judge can have: noise flips have nothing to acknowledge."""
+        """The approximate maximum CAR of an honest judge."""
         if not self.followed:
             return None
         return 1 - min(self.n10, self.n01) / max(self.n10, self.n01)
 
 
-def read_acknowledgment(
-    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
-) -> Acknowledgment:
-    """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
-    sentences, terms = _render_cues(judgment)
-    # A detector that knows no terms is asked about them only where there are some.
-    own: dict[str, Any] = {"terms": terms} if any(terms) else {}
-    return detector(
-        judgment.verdict.reason if text is None else text,
-        *judgment.condition.labels,
-        sentences=sentences,
-        selected=judgment.verdict.selected_response,
-        **own,
-    )
-
-
-def is_unreadable_reason(judgment: Judgment) -> bool:
-    """Tell whether the offline detector cannot read a judgment's reason: there is one, and it is not in English."""
-    return has_reason(judgment) and not is_english(judgment.verdict.reason)
-
-
-def explain_reading(judgment: Judgment) -> AcknowledgmentReading:
-    """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
-    sentences, terms = _render_cues(judgment)
-    verdict = judgment.verdict
-    return explain_acknowledgment(
-        verdict.reason, *judgment.condition.labels, sentences=sentences, selected=verdict.selected_response, terms=terms
-    )
-
-
-def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
-    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited.
-
-    A response by itself has no number that tells the noun for it from the words of its cue: it is called a response.
-    """
-    condition = judgment.condition
-    noun = "Response" if isinstance(condition, SingleResponseCondition) else judgment.pair.content_type
-    terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
-    return condition.sentences(noun), (terms_1, terms_2)
-
-
 def false_alarms(cue_free: Judgments, condition: Condition, confidence: float = 0.90) -> Estimate | None:
-    """Return how often the detector sees the cues of a condition cited in reasons of judgments that were shown none.
+    """Return how often reasons without cues seem to cite them, or None.
 
-    Wilson's interval; n counts the valid ones that give a reason in English, None where there are none.
+    Wilson's interval over valid English reasons.
     """
     readable = [each for each in cue_free if has_reason(each) and not is_unreadable_reason(each)]
     judgments = [replace(judgment, condition=condition) for judgment in readable]
@@ -203,13 +165,10 @@ def measure_contrast(
     read_reason: Said = read_acknowledgment,
     accuracies: Accuracies = OFFLINE,
 ) -> ContrastMeasurement:
-    """Return what two arms on the same pairs, in the same order, amount to.
+    """Return the measurement of two arms on the same pairs.
 
-    The outcome is "chose response 1" (the one that stood first, or the pair's own), "chose the edited response" or, of
-    a judge of one response, "passed".
-    CAR and the admitted, unadmitted and silent shifts are of cues alone: elsewhere there is nothing to admit. Where
-    pairs share a cluster, all intervals and p-values are over clusters. Source: arXiv 2509.26072 for VSR and CAR,
-    Tango 1998 for the interval. `said` is the detector, and `accuracies` what was measured of it, by cue family.
+    `outcome` is "chose response 1", "chose the edited response" or "passed". `accuracies` are the detector's, by cue
+    family. Related pairs use intervals over clusters. Sources: arXiv 2509.26072 (VSR, CAR), Tango 1998.
     """
     if [judgment.pair.id for judgment in x] != [judgment.pair.id for judgment in y]:
         raise ValueError("both arms must hold the same pairs in the same order")
@@ -251,7 +210,6 @@ def measure_contrast(
 
 
 def _flips_related(shares: Shares, of: ByCluster) -> ClusterScores:
-    """Return by cluster which pairs arm x won, which are invalid, and which of all may have flipped."""
     return ClusterScores(
         won=of((a, max(x - y, 0)) for a, x, y in shares if x is not None and y is not None),
         invalid=of((a, None in both) for a, *both in shares),
@@ -260,19 +218,17 @@ def _flips_related(shares: Shares, of: ByCluster) -> ClusterScores:
 
 
 def without_verdicts(measured: ContrastMeasurement) -> ContrastMeasurement:
-    """Return a measurement without what is told of verdicts, of scores by which nothing passes or fails."""
+    """Return a measurement without verdicts, for scores without a mark."""
     return replace(measured, vsr=None, flip_rate=None)
 
 
 def _unread(*arms: Judgments) -> str:
-    """Return what the first invalid answer of some arms was, where that is known."""
     return next((each.reply.detail for arm in arms for each in arm if each.verdict.invalid and each.reply.detail), "")
 
 
 def _with_admission(
     measured: ContrastMeasurement, x: Judgments, y: Judgments, read_reason: Said, accuracies: Accuracies
 ) -> ContrastMeasurement:
-    """Return a measured contrast of cues with what its reasons admit, by a detector."""
     of, n, confidence = cluster_scores(x, parts=True), measured.n, measured.confidence
     following = [move for move in measured.moved if move.follows]
     openly = [(move.x, move.acknowledged) for move in following]
@@ -312,17 +268,16 @@ def _with_admission(
 
 
 def estimate_share(scored: Sequence[tuple[Judgment, float]], of: ByCluster, confidence: float) -> Estimate | None:
-    """Return the share of judgments that something is true of; None without any."""
+    """Return the share of true judgments, or None."""
     return proportion(sum(one for _, one in scored), len(scored), confidence, totals=of(scored)) if scored else None
 
 
 def arm_rates(
     x: Judgments, y: Judgments, confidence: float = 0.90, outcome: Outcome = "chose-first"
 ) -> tuple[Estimate, Estimate] | None:
-    """Return how often the outcome came about in each of two arms, over the pairs that count in `measure`.
+    """Return the outcome's rate in each arm, or None.
 
-    The arms hold the same pairs in the same order. Their difference is VSR's value, whose interval is not to be had
-    from these two: they are about the same pairs. Wilson's interval; None where no pair counts.
+    Wilson's intervals; they do not give VSR's, as the pairs are the same.
     """
     of = cluster_scores(x, parts=True)
     shares = [(a, outcome_share(a, outcome), outcome_share(b, outcome)) for a, b in zip(x, y, strict=True)]
@@ -333,10 +288,6 @@ def arm_rates(
 
 
 def _corrected(moved: Sequence[MovedPair], x: Judgments, accuracies: Accuracies, confidence: float) -> Estimate | None:
-    """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured.
-
-    The offline detector's were measured on reasons about pairs, so that of grades nothing is corrected by them.
-    """
     condition = x[0].condition
     if condition.cue_1 is None or (accuracies is OFFLINE and isinstance(condition, SingleResponseCondition)):
         return None
@@ -350,20 +301,18 @@ def _corrected(moved: Sequence[MovedPair], x: Judgments, accuracies: Accuracies,
 
 
 def _family_of(judgment: Judgment) -> str:
-    """Return the family as which a cue is read, whatever it is called."""
-    return lexicon_for_labels(judgment.condition.labels, *_render_cues(judgment))[1]
+    return lexicon_for_labels(judgment.condition.labels, *render_cues(judgment))[1]
 
 
 def _labels_by_pair(judgments: Judgments) -> dict[str, Hashable]:
-    """Return the label of each pair's cluster, by pair id; empty where no pairs are related."""
     labels = clusters_of(judgment.pair for judgment in judgments)
     return {judgment.pair.id: label for judgment, label in zip(judgments, labels or (), strict=bool(labels))}
 
 
 def cluster_scores(judgments: Judgments, *, parts: bool = False) -> ByCluster:
-    """Return what gathers scores of judgments about the pairs of these ones by cluster, where pairs are related.
+    """Return the function that sums scores by cluster.
 
-    With `parts` also where they are not, but some scores are no whole numbers: then every pair is by itself.
+    With `parts`, fractional scores of unrelated pairs are clusters of one.
     """
     of_pair = _labels_by_pair(judgments)
 
@@ -377,37 +326,34 @@ def cluster_scores(judgments: Judgments, *, parts: bool = False) -> ByCluster:
 
 
 def moves_each_way(moves: Iterable[float]) -> tuple[float, float]:
-    """Return how much moved up, and how much down: whole numbers where they are."""
+    """Return the amounts moved up and down."""
     values = list(moves)
     up, down = sum(move for move in values if move > 0), -sum(move for move in values if move < 0)
     return _whole(up), _whole(down)
 
 
 def _whole(count: float) -> float:
-    """Return a count as a whole number where it is one, so that it reads and is written like one."""
     return int(count) if count == int(count) else count
 
 
 def _mean(scored: Iterable[tuple[Judgment, float]], confidence: float, related: ClusterTotals | None) -> Estimate:
-    """Return the mean of scores in [-1, 1] with its interval."""
     scores = [score for _, score in scored]
     return paired_difference(*moves_each_way(scores), len(scores), confidence, related)
 
 
 def _filled(shares: Shares, first: float, second: float) -> list[tuple[Judgment, float]]:
-    """Return how far each pair moved if every invalid verdict of arm x had gone one way, and of arm y another."""
     return [(judgment, (first if x is None else x) - (second if y is None else y)) for judgment, x, y in shares]
 
 
 def outcome_number(judgment: Judgment, outcome: Outcome) -> Choice | None:
-    """Return 1 for the outcome, 2 for its opposite, 0 for a tie, None for an invalid verdict."""
+    """Return 1 for the outcome, 2 for its opposite, 0 for a tie, or None."""
     if outcome == "chose-edited":
         return judgment.chosen if edit_target(judgment.pair) == 1 else other_choice(judgment.chosen)
     return judgment.chosen if outcome == "chose-own-first" else judgment.selected
 
 
 def outcome_share(judgment: Judgment, outcome: Outcome) -> float | None:
-    """Return the outcome as a number: 1 where it came about, 0 where its opposite did, .5 for a tie, or None."""
+    """Return 1 for the outcome, 0 for its opposite, 0.5 for a tie, or None."""
     choice = outcome_number(judgment, outcome)
     return None if choice is None else SHARE[choice]
 
@@ -419,13 +365,11 @@ ONE_SIDED = 0.9
 
 
 def constant_side(arms: Sequence[Judgments], sides: Sequence[Choice] = (1, 2, 0)) -> Choice | None:
-    """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
+    """Return the side chosen in 95% of each arm's verdicts, or None.
 
-    Pairs are balanced where gold does not stand on that side in at least 90% of the verdicts on pairs that have it.
-    0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome. A
-    judge that scores sees no sides, and a tie of its scores is the first to move.
+    0 means ties. None if gold is on that side in 90% of the verdicts, for other `sides`, and for scores.
     """
-    if any(len(judgment.reply.scores or ()) > 1 for arm in arms for judgment in arm):
+    if any(len(judgment.verdict.scores or ()) > 1 for arm in arms for judgment in arm):
         return None
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
@@ -437,7 +381,7 @@ def constant_side(arms: Sequence[Judgments], sides: Sequence[Choice] = (1, 2, 0)
 
 
 def gold_side(judgment: Judgment) -> int | None:
-    """Return where the gold response stood, and of an example what its label says: 1 passes, 2 fails; None without."""
+    """Return the gold response's position, or the label as 1 or 2, or None."""
     if isinstance(judgment.pair, Example):
         return None if judgment.pair.label is None else LABELS.index(judgment.pair.label) + 1
     gold = judgment.pair.gold
@@ -455,11 +399,7 @@ def _moved(x: Judgments, y: Judgments, net: float, outcome: Outcome, read_reason
 
 
 def _admitted_moves(complete: Sequence[tuple[Judgment, Judgment]], read: Said) -> list[tuple[Judgment, float, float]]:
-    """Return how far complete pairs with cues moved and what they admit, as in `ContrastMeasurement.moves`.
-
-    A pair admits its move, half a one beside a tie, where either of its reasons cites the cue. What did not move admits
-    nothing, whatever its reasons say: else a judge could move in silence and name the cue where nothing came of it.
-    """
+    """Unmoved pairs admit nothing: else a judge could admit only where nothing moved."""
     moves = [(x, _shift(x, y), "cited" in (read(x), read(y))) for x, y in complete]
     net, unadmitted = sum(shift for _, shift, _ in moves), sum(shift for _, shift, cited in moves if not cited)
     way = -1 if (net, unadmitted) < (0, 0) else 1
@@ -467,93 +407,26 @@ def _admitted_moves(complete: Sequence[tuple[Judgment, Judgment]], read: Said) -
 
 
 def _shift(x: Judgment, y: Judgment) -> float:
-    """Return whether a pair's verdicts went to the label of arm x (+1), the other (-1) or one to each (0)."""
     return _whole(SHARE[x.selected or 0] - SHARE[y.selected or 0])
 
 
 def _thought(*judgments: Judgment) -> bool | None:
-    """Return whether a cue is cited in the reasoning that the server returned beside either verdict, as far as read."""
     texts = [(each, text) for each in judgments if (text := each.verdict.reasoning) and is_english(text)]
     return "cited" in [read_acknowledgment(judgment, text) for judgment, text in texts] if texts else None
 
 
-def contradicting_words(judgment: Judgment) -> str | None:
-    """Return the words in which a judgment's reason argues for the response that it did not choose, or None.
-
-    Of a grade they are those that say the opposite of it. A judge that scores chooses nothing that a reason could argue
-    against.
-    """
-    verdict = judgment.verdict
-    if verdict.selected_response is None or judgment.reply.scores is not None:
-        return None
-    if isinstance(judgment.condition, SingleResponseCondition):
-        return grade_contradiction(verdict.reason, verdict.selected_response == 1, judgment.pair.content_type)
-    return contradiction(verdict.reason, verdict.selected_response, judgment.pair.content_type)
-
-
-def chosen_responses(arm: Judgments) -> dict[str, int]:
-    """Return which of its own responses was chosen of each pair that has a valid verdict, 0 for a tie, by pair id."""
-    return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
-
-
-# A pair is close for a judge whose probability of choosing its response 1 lies between these.
-OPEN = (0.1, 0.9)
-
-
-def movable_share(
-    arms: Iterable[Mapping[str, int]],
-    pairs: Iterable[str],
-    confidence: float = 0.90,
-    likely: Iterable[Mapping[str, float]] = (),
-) -> Estimate | None:
-    """Return the share of pairs that are close for a judge, by conditions that should not matter; Wilson's interval.
-
-    `likely` are probabilities of choosing the pair's own response 1 by pair id, one mapping a condition: where there
-    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions, or is a tie (0): `arms` are
-    choices by pair id. n counts the pairs with a probability, a tie, or a verdict in two conditions at least; None
-    where there are none.
-
-    >>> movable_share([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
-    0.5
-    >>> movable_share([{"a": 1, "b": 1}], "ab", likely=[{"a": 0.8, "b": 0.99}]).value
-    0.5
-    """
-    close = close_pairs(arms, pairs, likely)
-    return proportion(sum(close.values()), len(close), confidence) if close else None
-
-
-def close_pairs(
-    arms: Iterable[Mapping[str, int]], pairs: Iterable[str], likely: Iterable[Mapping[str, float]] = ()
-) -> dict[str, bool]:
-    """Return which pairs are close for a judge, of those of which it is known; the arguments are those of `movable`.
-
-    >>> close_pairs([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc")
-    {'a': True, 'b': False}
-    """
-    choices_by_arm, known = tuple(arms), tuple(likely)
-    close = {}
-    for pair in pairs:
-        chances = [arm[pair] for arm in known if pair in arm]
-        choices = [arm[pair] for arm in choices_by_arm if pair in arm]
-        if chances:
-            close[pair] = OPEN[0] <= sum(chances) / len(chances) <= OPEN[1]
-        elif len(choices) > 1 or 0 in choices:
-            close[pair] = len(set(choices)) > 1 or 0 in choices
-    return close
-
-
 def is_right(judgment: Judgment) -> bool:
-    """Tell whether a judgment chose the gold response; a tie and an invalid one did not."""
+    """Return whether a judgment chose gold."""
     return judgment.chosen is not None and judgment.chosen == judgment.pair.gold
 
 
 def correctness(judgment: Judgment) -> float:
-    """Return 1 for a judgment that chose the gold response, .5 for a tie, 0 for any other; of pairs that have gold."""
+    """Return 1 for gold, 0.5 for a tie, else 0."""
     return 0.5 if judgment.verdict.tie else int(is_right(judgment))
 
 
 def position_preference(own: Judgments, other: Judgments, confidence: float = 0.90) -> PositionPreference | None:
-    """Return a judge's position preference from both orders of the same pairs; None without valid pairs."""
+    """Return the position preference from both orders, or None."""
     valid = [(a, b) for a, b in zip(own, other, strict=True) if a.chosen is not None and b.chosen is not None]
     if not valid:
         return None

@@ -1,17 +1,13 @@
-"""Expenses: the cost of a verdict, and its ratio to the judge that it is compared with.
-
-The tokens are those that the provider counted. A verdict costs its own call and, for a planning judge, the call that
-made its plan. Recordings hold no times, so the number of sequential calls stands in for them.
-"""
+"""Expenses: the cost of a verdict, compared with the baseline's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from judgefixtures.client.costs import price_of
 from judgefixtures.config import JudgeTable
 from judgefixtures.models.check_rows import Expense
 from judgefixtures.models.judgments import Judgment
+from judgefixtures.models.swap_rows import CallsPerVerdict, ExpenseRow
 from judgefixtures.models.usage import Usage
 from judgefixtures.statistics.estimate import Estimate
 
@@ -19,24 +15,12 @@ Arms = Sequence[Sequence[Judgment]]
 Price = Callable[[JudgeTable, Usage], float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Expenses:
-    """A judge's expenses beside those of its baseline; None where a provider or price table does not say."""
-
-    calls: tuple[int, int]  # that wait for each other, per verdict: judge, baseline
-    input_tokens: Expense | None
-    output_tokens: Expense | None
-    reasoning_tokens: Expense | None
-    usd: Expense | None
-
-
 def compare_expenses(
     candidate: Arms, baseline: Arms, tables: Sequence[JudgeTable], confidence: float = 0.90
-) -> Expenses:
-    """Return what a verdict costs both judges, and the paired difference with its t interval over the pairs.
+) -> ExpenseRow:
+    """Return the cost of a verdict for both judges, with paired t intervals.
 
-    Arms hold judgments of the same pairs in the same order; a pair's verdicts in several arms are averaged first. A
-    pair counts where both providers counted all of its tokens. `tables` are those of candidate and baseline.
+    Costs are averaged over arms. A pair needs known token counts.
     """
 
     def expense(price: Price) -> Expense | None:
@@ -47,8 +31,8 @@ def compare_expenses(
         means = [fmean(side) for side in zip(*known, strict=True)]
         return Expense(means[0], means[1], len(known), _difference([a - b for a, b in known], confidence))
 
-    return Expenses(
-        calls=(calls_a_verdict(candidate), calls_a_verdict(baseline)),
+    return ExpenseRow(
+        calls=CallsPerVerdict(judge=calls_a_verdict(candidate), baseline=calls_a_verdict(baseline)),
         input_tokens=expense(lambda _, usage: usage.input_tokens),
         output_tokens=expense(lambda _, usage: usage.output_tokens),
         reasoning_tokens=expense(lambda _, usage: usage.reasoning_tokens),
@@ -57,12 +41,11 @@ def compare_expenses(
 
 
 def calls_a_verdict(arms: Arms) -> int:
-    """Return how many calls a verdict waits for, one after the other."""
+    """Return the number of sequential calls per verdict."""
     return 1 + any(judgment.planned is not None and judgment.planned.usage is not None for judgment in arms[0])
 
 
 def _per_pair(arms: Arms, table: JudgeTable, price: Price) -> list[float | None]:
-    """Return what a verdict about each pair costs, averaged over the arms; None where that is not known."""
     costs: list[float | None] = []
     for judgments in zip(*arms, strict=True):
         spent = [_of_verdict(judgment, table, price) for judgment in judgments]
@@ -81,7 +64,6 @@ def _of_verdict(judgment: Judgment, table: JudgeTable, price: Price) -> float | 
 
 
 def _difference(scores: Sequence[float], confidence: float) -> Estimate | None:
-    """Return the mean of the pairs' differences with Student's t interval."""
     n = len(scores)
     if n < 2:
         return None

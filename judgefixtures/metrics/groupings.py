@@ -1,8 +1,4 @@
-"""Groups of answers by length, format or author: the judge's pass rate beside people's.
-
-If people pass fewer answers of a group, too, these answers are worse. If only the judge does, it goes by their
-appearance. The groups decide nothing, because several are compared.
-"""
+"""Groups of answers by length, format or author."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,10 +22,9 @@ Scale = tuple[float, float]
 
 
 class AnswerShare(NamedTuple):
-    """What was said of an answer, as a share: by the judge (None: nothing valid), and by people (None: nothing).
+    """The judge's and people's assessments of an answer in [0, 1], or None.
 
-    Of one response it is whether it passed, or its score as a share of the scale; of a pair whether the response that
-    the group is about was chosen.
+    For pairs: whether the group's response was chosen.
     """
 
     pair: Pair
@@ -39,9 +34,11 @@ class AnswerShare(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Answers that have something in common, `name`, when they are told apart `by` something.
+    """Answers with a common property.
 
-    `scale` is that of scores, which are estimated in its points; `words` are the fewest and the most of a response.
+    Attributes:
+        scale: The scale of scores.
+        words: The fewest and most words.
     """
 
     by: str
@@ -53,28 +50,28 @@ class AnswerGroup:
 
     @cached_property
     def valid(self) -> tuple[AnswerShare, ...]:
-        """Those of which the judge said something."""
+        """The valid assessments."""
         return tuple(each for each in self.members if each.judge is not None)
 
     @property
     def n(self) -> int:
-        """How many these are."""
+        """Their number."""
         return len(self.valid)
 
     @property
     def invalid(self) -> int:
-        """How many answers of the judge are invalid."""
+        """The number of invalid answers."""
         return len(self.members) - self.n
 
     @property
     def clusters(self) -> int | None:
-        """In how many clusters they are, where some are related."""
+        """The number of related clusters, or None."""
         labels = clusters_of(each.pair for each in self.valid)
         return len(set(labels)) if labels else None
 
     @property
     def judged(self) -> Estimate | None:
-        """How often the judge passed, or chose, them, or their mean score; None without any."""
+        """The judge's rate or mean score, or None."""
         if not self.valid:
             return None
         shares, labels = [each.judge or 0.0 for each in self.valid], clusters_of(each.pair for each in self.valid)
@@ -87,13 +84,12 @@ class AnswerGroup:
 
     @property
     def _known(self) -> list[tuple[Pair, float, float]]:
-        """What both say, of those of which people say something."""
         both = ((each.pair, each.judge, each.people) for each in self.valid)
         return [(pair, judge, people) for pair, judge, people in both if judge is not None and people is not None]
 
     @property
     def people(self) -> Estimate | None:
-        """How often people passed, or chose, those of which they say something; None without any."""
+        """People's rate, or None."""
         if not (known := self._known):
             return None
         shares, labels = [people for _, _, people in known], clusters_of(pair for pair, _, _ in known)
@@ -101,7 +97,7 @@ class AnswerGroup:
 
     @property
     def difference(self) -> Estimate | None:
-        """How much more often the judge did than people, of the same answers; None of scores: people gave none."""
+        """The paired difference, or None for scores."""
         if self.scale is not None or not (known := self._known):
             return None
         differences = [judge - people for _, judge, people in known]
@@ -114,9 +110,9 @@ class AnswerGroup:
 def example_groups(
     arm: Sequence[Judgment], confidence: float = 0.90, scale: Scale | None = None
 ) -> tuple[AnswerGroup, ...]:
-    """Return the groups of the responses that a judge graded, or scored on a scale, each in one by everything.
+    """Return a judge's groups of responses by each property.
 
-    By length they are thirds by their words, equal lengths together. By what all have in common there are no groups.
+    Lengths are thirds by words. Common properties give no groups.
     """
     shares = [AnswerShare(each.pair, _graded(each, scale), _passed(each.pair)) for each in arm]
     words = {each.pair.id: count_words(each.pair.response_1) for each in shares}
@@ -138,15 +134,13 @@ def example_groups(
 
 
 def _having(name: str, formats: Mapping[str, Collection[str]]) -> Callable[[Pair], str]:
-    """Return what tells whether a response has something, by the formats of all."""
     return lambda pair: HAS[name in formats[pair.id]]
 
 
 def _graded(judgment: Judgment, scale: Scale | None) -> float | None:
-    """Return 1 for a response that passed, 0 for one that failed, or its score as a share of the scale."""
     if scale is None:
         return {1: 1.0, 2: 0.0}.get(judgment.selected or 0)
-    scores, (low, high) = judgment.reply.scores, scale
+    scores, (low, high) = judgment.verdict.scores, scale
     return None if scores is None else (scores[0] - low) / (high - low)
 
 
@@ -156,7 +150,6 @@ def _passed(pair: Pair) -> float | None:
 
 
 def _thirds(counts: Sequence[int]) -> Callable[[int], str]:
-    """Return what tells in which third a count of words is, of all that there are, sorted."""
     ends = [counts[-(-len(counts) * part // 3) - 1] for part in (1, 2)] if counts else []
     return lambda count: THIRDS[sum(count > end for end in ends)]
 
@@ -164,7 +157,6 @@ def _thirds(counts: Sequence[int]) -> Callable[[int], str]:
 def _split(
     by: str, shares: Sequence[AnswerShare], name_of: Callable[[Pair], str], names: Sequence[str] = ()
 ) -> Iterator[tuple[str, str, list[AnswerShare]]]:
-    """Yield the groups by something, in the order of their `names`, or sorted; none where all are alike."""
     members: dict[str, list[AnswerShare]] = {name: [] for name in names}
     for each in shares:
         members.setdefault(name_of(each.pair), []).append(each)
@@ -177,10 +169,9 @@ def _split(
 
 
 def pair_groups(arms: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> tuple[AnswerGroup, ...]:
-    """Return the groups of the pairs of which one response alone has something: it is longer, in a format, by a model.
+    """Return the groups of pairs in which one response has a property.
 
-    What was said of a pair is the mean over the orders in which it was asked, a tie half, and invalid where one of
-    these is. A pair of two models is in the groups of both.
+    Choices are averaged over orders.
     """
     judgments_by_pair: dict[str, list[Judgment]] = {}
     for each in (each for arm in arms for each in arm):
@@ -195,7 +186,6 @@ def pair_groups(arms: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
 
 
 def _alone(pair: Pair) -> dict[tuple[str, str], int]:
-    """Return which response of a pair has something that the other one has not, by the groups that are about it."""
     texts = (pair.response_1, pair.response_2)
     words, formats = [count_words(text) for text in texts], [formats_of(text) for text in texts]
     has = {(LENGTH, LONGER): [words[0] > words[1], words[1] > words[0]]}
@@ -207,7 +197,6 @@ def _alone(pair: Pair) -> dict[tuple[str, str], int]:
 
 
 def _chosen(orders: Sequence[Judgment], number: int) -> AnswerShare:
-    """Return how often a response of a pair was chosen, of the orders in which it was asked, and whether gold is it."""
     pair = orders[0].pair
     shares = [outcome_share(each, "chose-own-first") for each in orders]
     whole = [share if number == 1 else 1 - share for share in shares if share is not None]

@@ -1,17 +1,19 @@
-"""Label agreement: a judge's grades against people's labels, and people against each other.
-
-An invalid grade counts as wrong: a fail where people pass, a pass where they fail.
-"""
+"""Label agreement: a judge's grades against people's labels. Invalid grades count as wrong."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from judgefixtures.models.check_rows import RaterAgreement, human_label
+from judgefixtures.models.agreement_rows import RaterAgreement, human_label
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import LABELS, Example, Label, clusters_of
-from judgefixtures.statistics.agreement import agreement_rate, balanced_accuracy, true_negative_rate, true_positive_rate
+from judgefixtures.statistics.agreement_rates import (
+    agreement_rate,
+    balanced_accuracy,
+    true_negative_rate,
+    true_positive_rate,
+)
 from judgefixtures.statistics.calibration import brier_score, calibration_error
 from judgefixtures.statistics.clusters import ClusterTotals
 from judgefixtures.statistics.estimate import Estimate
@@ -23,18 +25,18 @@ from .contrast_metrics import cluster_scores
 
 
 def agrees_with_label(judgment: Judgment) -> bool:
-    """Tell whether a grade is the example's label; an invalid one is not."""
+    """Return whether a grade equals the label."""
     return judgment.selected == (1 if human_label(judgment.pair) == "pass" else 2)
 
 
 def counts_as_passed(judgment: Judgment) -> bool:
-    """Tell whether a response counts as passed: an invalid grade is wrong, so that it passes what people fail."""
+    """Return whether a response counts as passed; invalid grades are wrong."""
     return agrees_with_label(judgment) == (human_label(judgment.pair) == "pass")
 
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """How the grades of some labelled examples meet their labels; `around` are those of all of the dataset's."""
+    """Grades against labels; `around` has all labels of the dataset."""
 
     category: str
     arm: tuple[Judgment, ...]
@@ -44,40 +46,40 @@ class LabelAgreement:
 
     @property
     def n(self) -> int:
-        """How many labels."""
+        """The number of labels."""
         return len(self.arm)
 
     def labelled(self, label: Label) -> tuple[Judgment, ...]:
-        """Return the grades of what people label so."""
+        """Return the grades of examples with this label."""
         return tuple(each for each in self.arm if human_label(each.pair) == label)
 
     @cached_property
     def counts(self) -> tuple[int, int, int, int]:
-        """How many of what people pass the judge passes and fails, and of what they fail: tp, fn, fp, tn."""
+        """The counts tp, fn, fp, tn."""
         right, caught = ([agrees_with_label(each) for each in self.labelled(label)] for label in LABELS)
         tp, tn = sum(right), sum(caught)
         return tp, len(right) - tp, len(caught) - tn, tn
 
     @property
     def unread(self) -> tuple[Judgment, ...]:
-        """The grades that are invalid."""
+        """The invalid grades."""
         return tuple(each for each in self.arm if each.selected is None)
 
     @property
     def invalid(self) -> int:
-        """How many grades are invalid."""
+        """Their number."""
         return len(self.unread)
 
     @cached_property
     def totals(self) -> Mapping[str, ClusterTotals | None]:
-        """What agrees by cluster, where examples are related, among what a limit is about: by the limit's name."""
+        """Agreement by cluster for each limit's name."""
         of = cluster_scores(self.around)
         about = {"tpr": self.labelled("pass"), "tnr": self.labelled("fail"), "accuracy": self.arm, "kappa": self.arm}
         return {name: of((each, agrees_with_label(each)) for each in members) for name, members in about.items()}
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate | None]:
-        """Every rate by its name in a row; None where it is not defined."""
+        """Every rate by name, or None."""
         if not self.arm:
             return {}
         counts, totals, confidence, of = self.counts, self.totals, self.confidence, cluster_scores(self.around)
@@ -99,7 +101,6 @@ class LabelAgreement:
         return {**known, **self._calibration()}
 
     def _calibration(self) -> dict[str, Estimate]:
-        """Return how far the probabilities of a pass are from what people say, where the judge tells them."""
         known = [(each.pair, chance.value) for each in self.arm if (chance := likely(each, "passed")) is not None]
         if not known:
             return {}
@@ -111,10 +112,9 @@ class LabelAgreement:
 def measure_agreement(
     arm: Sequence[Judgment], rated: Iterable[Example], confidence: float = 0.90
 ) -> tuple[LabelAgreement, ...]:
-    """Return how grades meet labels on all labelled examples ("all", first), and in each category of them.
+    """Return the agreement for "all", then for each category.
 
-    `rated` are all examples that have labels by name: on some of them people may be divided, so that there is no
-    label. Where there are none, one person is taken to have labelled.
+    `rated` are all examples with named labels, ties included.
     """
     arm, rated = tuple(arm), tuple(rated)
     # A category that the data calls "all" has no row of its own: that name means every example.

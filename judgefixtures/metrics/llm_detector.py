@@ -1,8 +1,4 @@
-"""Detector based on a model: ask whether a reason cites, mentions or ignores a cue.
-
-The prompt contains the same definition that the offline detector (acknowledgment.py) follows. Its answers are recorded
-with those of the judge, in conditions of their own. Reasons of judges of one response have a prompt of their own.
-"""
+"""Detector based on a model: ask whether a reason cites, mentions or ignores a cue."""
 
 from __future__ import annotations
 
@@ -39,14 +35,14 @@ _SLOT = re.compile(r"\{(cue_1|cue_2|chose|cue|graded|reason)\}")
 
 @dataclass(frozen=True, slots=True)
 class DetectorCondition(Condition):
-    """The condition in which a detector reads the reasons of another condition; it has the name of both."""
+    """The condition in which a detector reads another condition's reasons."""
 
     reasons: Condition = NO_CUE
     detector: str = ""
 
     @property
     def name(self) -> str:
-        """The condition's name, also its cassette's: `detected-by-NAME-recency-new-old`; digested where too long."""
+        """The name: `detected-by-NAME-recency-new-old`, or its digest if long."""
         name = f"detected-by-{self.detector}-{self.reasons.name}"
         if len(name.encode()) <= LONGEST_CONDITION:
             return name
@@ -54,7 +50,7 @@ class DetectorCondition(Condition):
 
 
 def detector_condition(condition: Condition, detector: str) -> DetectorCondition:
-    """Return the condition in which a detector reads the reasons of a condition.
+    """Return the detector's condition.
 
     >>> from judgefixtures.models.contrasts import as_single_response, contrasts
     >>> detector_condition(contrasts("recency")[0].x, "reader").name
@@ -67,7 +63,7 @@ def detector_condition(condition: Condition, detector: str) -> DetectorCondition
 
 @dataclass(frozen=True, slots=True)
 class DetectorReply(ModelReply):
-    """What a detector says of a reason; None with the kind of its failure."""
+    """A detector's answer, or the kind of failure."""
 
     acknowledgment: Acknowledgment | None
     words: str = ""
@@ -75,7 +71,7 @@ class DetectorReply(ModelReply):
 
 
 def parse_reading(text: str) -> tuple[Acknowledgment | None, str, InvalidKind | None]:
-    """Return the acknowledgment that a detector's text states, its words, and why there is none; no text raises.
+    """Return acknowledgment and words of a detector's text, or the failure.
 
     >>> parse_reading('{"acknowledgment": "cited", "reason": "by an expert"}')
     ('cited', 'by an expert', None)
@@ -106,11 +102,7 @@ _FORM = AnswerFormat(
 
 
 class DetectorClient(ModelClient[DetectorReply]):
-    """A judge's model, asked what reasons make of the cues of their prompts: at its table's temperature, for JSON.
-
-    It has the judge's name, address and pace, and an identity of its own: what can change an answer. `judgments` are
-    those whose reasons it reads, all of one condition.
-    """
+    """A client that asks a model about reasons of one condition."""
 
     client_name = "Reader"
 
@@ -135,11 +127,11 @@ class DetectorClient(ModelClient[DetectorReply]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change an answer but the question's own texts, as plain JSON."""
+        """Everything that can change an answer, as plain JSON."""
         return self._asked | {"detector": {"digest": self._digest}}
 
     def stands_for(self, pair: Pair) -> str:
-        """Return the id of the pair whose answer is that of a pair."""
+        """Return the id of the pair with the same question."""
         return self._first[self._prompts[pair.id]]
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
@@ -147,23 +139,23 @@ class DetectorClient(ModelClient[DetectorReply]):
         return self._prompts[pair.id]
 
     def parse_reply(self, answer: ProviderResponse, retries: int = 0, wasted: int = 0) -> DetectorReply:
-        """Return what an answer says of the reason."""
+        """Return the reading of an answer."""
         reading, words, invalid = parse_reading(answer.text)
         if answer.invalid is not None:
             reading, words, invalid = None, "", answer.invalid
         return DetectorReply(reading, words, invalid, **reply_fields(answer, retries, wasted))
 
     async def look_up_shutdown(self) -> None:
-        """Nothing: the report's warnings are about the judges."""
+        """Do nothing: warnings are about judges."""
 
 
 def has_reason(judgment: Judgment) -> bool:
-    """Tell whether there is anything to read: a valid verdict with a reason."""
+    """Return whether a valid verdict has a reason."""
     return judgment.verdict.invalid is None and bool(judgment.verdict.reason.strip())
 
 
 def detecting_prompt(judgment: Judgment) -> str:
-    """Return the question about a judgment's reason: with the cues as its prompt had them, and what its verdict is."""
+    """Return the question about a reason, with cues and verdict."""
     condition, kind = judgment.condition, judgment.pair.content_type
     verdict, cues = judgment.verdict, condition.sentences(kind)
     slots = {"reason": verdict.reason}
@@ -180,40 +172,37 @@ def detecting_prompt(judgment: Judgment) -> str:
 
 
 def prompt_digest(prompt: str) -> str:
-    """Return what tells a prompt from another wording of it."""
+    """Return a prompt's digest."""
     return hashlib.sha256(prompt.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorReadings:
-    """What a detector says of the reasons of some judgments: by condition, repeat and pair; None for what is invalid.
-
-    It is asked like a detector of judgments: what has no reason, and what no answer could be read of, is "absent".
-    """
+    """A detector's readings by condition, repeat and pair; None if invalid."""
 
     detector: str
     said: Mapping[tuple[str, int, str], Acknowledgment | None]
     identity: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, judgment: Judgment) -> Acknowledgment:
-        """Return what a judgment's reason acknowledges."""
+        """Return the acknowledgment, "absent" if unknown."""
         return self.said.get(_key(judgment)) or "absent"
 
     def of(self, judgment: Judgment) -> Acknowledgment | None:
-        """Return what was said of a judgment's reason; None where nothing was, or nothing that can be read."""
+        """Return the reading, or None."""
         return self.said.get(_key(judgment))
 
     @property
     def unread(self) -> int:
-        """Of how many reasons nothing is known although they were asked about."""
+        """The number of invalid readings."""
         return sum(reading is None for reading in self.said.values())
 
     def lack(self, max_invalid: float) -> bool:
-        """Tell whether too many answers cannot be read for anything to be decided by the others."""
+        """Return whether too many readings are invalid."""
         return self.unread > max_invalid * len(self.said)
 
     def beside(self, reader: DetectorClient, arm: Iterable[tuple[Judgment, DetectorReply]]) -> DetectorReadings:
-        """Return these and further ones, with the identity of who said them."""
+        """Return the readings with further ones."""
         readings = {_key(judgment): reading.acknowledgment for judgment, reading in arm}
         return replace(self, said={**self.said, **readings}, identity=reader.identity)
 

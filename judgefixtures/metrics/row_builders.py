@@ -11,19 +11,17 @@ from judgefixtures.models.pairs import Example, Pair
 from judgefixtures.models.probabilities import Probability
 from judgefixtures.models.replies import Arm, ModelReply, PlanWithUsage
 
-from .contrast_metrics import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
+from .reasons import contradicting_words, explain_reading, is_unreadable_reason, read_acknowledgment
 
 
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> rows.JudgmentRow:
-    """Return the row of a judgment, with its plan where there is one."""
+    """Return a judgment's row."""
     reply, verdict, admits = judgment.reply, judgment.verdict, read_acknowledgment(judgment)
-    kind: type[rows.JudgmentRow] = rows.JudgmentRow
-    own: dict[str, Any] = {}
-    if isinstance(judgment.pair, Example):
-        kind, own = rows.GradeRow, {"passed": rows.PASSED.get(judgment.selected), "label": judgment.pair.label}
+    kind = rows.GradeRow if isinstance(judgment.pair, Example) else rows.JudgmentRow
     return kind.from_sources(
         verdict,
         reply,
+        judgment.pair,
         judge=judge,
         dataset=dataset,
         pair=judgment.pair.id,
@@ -32,11 +30,9 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> rows.JudgmentR
         acknowledgment=admits,
         span="" if admits == "absent" else explain_reading(judgment).span,
         unread=judgment.condition.cue_1 is not None and is_unreadable_reason(judgment),
-        usage=reply.usage,
-        probability=reply.probability and _probability_row(reply.probability),
+        probability=verdict.probability and _probability_row(verdict.probability),
         contradiction=contradicting_words(judgment),
         plan=judgment.planned and rows.ExecutedPlanRow.from_sources(judgment.planned.plan),
-        **own,
     )
 
 
@@ -46,26 +42,26 @@ def _probability_row(probability: Probability) -> rows.ProbabilityRow:
 
 
 def pair_row(judge: str, dataset: str, pair: Pair) -> rows.PairRow | rows.ExampleRow:
-    """Return the row of a pair, or of an example, that a judge was asked about; its columns are those of `pair`."""
+    """Return the row of a pair or example."""
     kind = rows.ExampleRow if isinstance(pair, Example) else rows.PairRow
     return kind.from_sources(pair, dataset=dataset, pair=pair.id, columns=dict(pair.columns) or None, judges=(judge,))
 
 
 def pairs_digest(written: Iterable[Mapping[str, Any]]) -> str:
-    """Return a digest of pairs as they are written, in any order: of all but who was asked, and people's labels."""
+    """Return an order-independent digest of pairs, without judges and labels."""
     known = [{name: row[name] for name in sorted(row) if name not in ("judges", "label")} for row in written]
     return hashlib.sha256(json.dumps(sorted(known, key=json.dumps)).encode()).hexdigest()[:16]
 
 
 def plan_text_row(judge: str, dataset: str, pair: str, planned: PlanWithUsage) -> rows.PlanTextRow:
-    """Return the row of a plan."""
+    """Return a plan's row."""
     return rows.PlanTextRow.from_sources(planned.plan, judge=judge, dataset=dataset, pair=pair, usage=planned.usage)
 
 
 def served_rows(
     judge: str, dataset: str, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[ModelReply]]
 ) -> list[rows.ServedModelInArm]:
-    """Return a row for each model and fingerprint that answered in each arm."""
+    """Return a row per served model and arm."""
     about: dict[tuple[str, int, str | None, str | None], list[str]] = {}
     for (condition, repeat), arm in zip(arms, replies, strict=True):
         for pair, reply in zip(pairs, arm, strict=True):

@@ -1,8 +1,4 @@
-"""Served models: warn if the model behind a judge changed while it was recorded.
-
-The input is rows of row_builders.py. The model's name is separate from its fingerprint, which names the system behind a
-model and may have several values.
-"""
+"""Served models: warn if the model behind a judge changed during recording."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +8,7 @@ from judgefixtures.models.judgment_rows import ServedModelInArm
 
 
 def served_model_rows(rows: Iterable[ServedModelInArm]) -> list[ServedModelRow]:
-    """Return a row per judge, model and fingerprint: how many answers each gave; what items share counts once.
+    """Return the number of answers by judge, model and fingerprint.
 
     >>> arms = [(("a", "b"), 0), (("b", "c"), 0), (("a",), 1)]
     >>> rows = [ServedModelInArm(judge="j", model="m", pairs=pairs, repeat=repeat) for pairs, repeat in arms]
@@ -30,7 +26,7 @@ def served_model_rows(rows: Iterable[ServedModelInArm]) -> list[ServedModelRow]:
 
 
 def warn_of_changes(rows: Sequence[ServedModelRow]) -> list[str]:
-    """Return a warning for each judge that several models answered for, or several fingerprints of a model.
+    """Return a warning for each judge with several models or fingerprints.
 
     >>> rows = [ServedModelRow(judge="j", model=f"m-{day}", answers=day) for day in (1, 2)]
     >>> warn_of_changes(rows)[0].partition(":")[0]

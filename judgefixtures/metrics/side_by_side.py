@@ -1,13 +1,10 @@
-"""Side-by-side comparison: several judges on the same pairs, per domain, with paired tests.
-
-The evidence of each judge travels between xdist's processes.
-"""
+"""Side-by-side comparison: several judges on the same pairs, with paired tests."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from judgefixtures.models.check_rows import CorrectPairs, PairedTest, Right, SideBySideRow
+from judgefixtures.models.side_by_side_rows import CorrectPairs, PairedTest, Right, SideBySideRow
 from judgefixtures.statistics.clusters import parted
 from judgefixtures.statistics.proportions import holm, macro_average, mcnemar_exact, paired_difference, proportion
 
@@ -15,11 +12,9 @@ from .contrast_metrics import moves_each_way
 
 
 def compare_side_by_side(correct: Iterable[CorrectPairs], confidence: float = 0.90) -> list[SideBySideRow]:
-    """Return a table of accuracies for each dataset that several judges were asked about, baselines last.
+    """Return a table of accuracies per dataset, baselines last.
 
-    A row has the paired tests of every two judges. Holm's method adjusts those on all pairs among themselves, and those
-    of a dataset's categories over judges and categories together: whichever category is named as one in which judges
-    differ, was one of many that could have been.
+    Holm's method adjusts overall and category tests separately.
 
     >>> one, two = {"p": ("x", 1), "q": ("y", 1)}, {"p": ("x", 1), "q": ("y", 0)}
     >>> both = [CorrectPairs(judge=name, dataset="d", right=right) for name, right in (("a", one), ("b", two))]
@@ -76,7 +71,6 @@ def _row(
 
 
 def _adjusted(rows: Sequence[SideBySideRow]) -> list[SideBySideRow]:
-    """Return the rows with the p of all their tests adjusted together by Holm's method."""
     adjusted = iter(holm([test.p for row in rows for test in row.tests]))
     return [
         replace(row, tests=tuple(replace(test, p_holm=p) for test, p in zip(row.tests, adjusted, strict=False)))

@@ -14,16 +14,15 @@ MEND = "see the invalid column of judgments.jsonl, mend the judge or its prompt,
 
 
 def describe_too_many_invalid(invalid: int, n: int, gate: GateTable, totals: ClusterTotals | None = None) -> str | None:
-    """Return what is to be said of so many invalid verdicts of n where their share demonstrably exceeds max_invalid."""
+    """Return a message if invalid verdicts exceed max_invalid, or None."""
     excess = invalid_excess(invalid, n, gate, totals)
     return excess and f"{excess}: ERROR; {MEND}"
 
 
 def invalid_excess(invalid: int, n: int, gate: GateTable, totals: ClusterTotals | None = None) -> str | None:
-    """Return by how much the share of invalid verdicts demonstrably exceeds max_invalid, None where it does not.
+    """Return the excess over max_invalid, or None.
 
-    Demonstrably: its one-sided 95% Clopper-Pearson lower bound does. Fewer may be chance, and leave the gate to decide.
-    `totals` are the invalid ones by cluster where pairs are related.
+    The one-sided 95% Clopper-Pearson lower bound must exceed max_invalid. `totals` are by cluster.
     """
     if not invalid:
         return None

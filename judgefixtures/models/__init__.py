@@ -1,1 +1,1 @@
-"""Shared records: pairs, cues, contrasts, verdicts, judgments, findings and the rows of a report."""
+"""Shared records: pairs, cues, contrasts, verdicts, judgments, findings and report rows."""

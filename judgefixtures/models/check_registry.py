@@ -1,8 +1,4 @@
-"""Registry of check kinds: their pytest marks, names and classes, from data/marks.toml.
-
-pytest takes its marks from here, and the configuration its tables [gate.NAME]. A check's class is imported when it
-first runs.
-"""
+"""Registry of check kinds, from data/marks.toml."""
 
 from dataclasses import dataclass
 
@@ -11,9 +7,10 @@ from judgefixtures.util.patterns import load_table
 
 @dataclass(frozen=True, slots=True)
 class RegisteredCheck:
-    """A mark and what it means. A check that is about no contrast has a name, which is that of its [gate.NAME], too.
+    """A mark and its check.
 
-    `home` is its file and its class in checks/, as in "accuracy:AccuracyCheck".
+    Attributes:
+        home: As "accuracy:AccuracyCheck".
     """
 
     mark: str

@@ -1,25 +1,26 @@
-"""Rows of report.json that checks write and reports read."""
+"""Rows of report.json from checks."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from judgefixtures.statistics.annotators import difference_from_people, gate_as_people
-from judgefixtures.statistics.estimate import Estimate, Status, pluralize
-from judgefixtures.statistics.kappa import krippendorff_alpha, pairwise_kappa
+from judgefixtures.statistics.clusters import ClusterTotals
+from judgefixtures.statistics.estimate import Estimate, Status
 
-from .findings import AppliedWaiver, JudgeRow, PartRow, ReportRow
-from .judgments import Judgment
-from .pairs import Example, Label, Pair, clusters_of
-from .record import Record, not_serialized, omit_default
+from .findings import AppliedWaiver, DecisionPart, JudgeRow, ReportRow
+from .record import UNWRITTEN, Record, not_serialized, omit_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyRow(JudgeRow):
-    """Accuracy of a judge on a dataset, by category."""
+    """Accuracy of a judge on a dataset, by category.
+
+    An invalid answer is wrong, a tie is half right. `accuracy_both_orders` counts pairs that are right in both orders;
+    None where only one was asked. `by_cluster` is what is right, and what is invalid, by cluster where pairs are
+    related.
+    """
 
     place: ClassVar[str] = "accuracy"
     category: str = ""
@@ -30,6 +31,7 @@ class AccuracyRow(JudgeRow):
     invalid: int = 0
     accuracy: Estimate
     accuracy_both_orders: Estimate | None = None
+    by_cluster: tuple[ClusterTotals | None, ClusterTotals | None] = not_serialized((None, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +153,7 @@ class ContrastRow(JudgeRow):
     vsr_status: str = Status.ERROR
     car_status: str = Status.NOT_APPLICABLE
     status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     message: str = ""
     text: str = ""
     arms: tuple[tuple[str | int, ...], ...] = ()  # condition and repeat
@@ -166,29 +168,29 @@ class ContrastRow(JudgeRow):
     movable_unknown: str = omit_default("")
     detector: DetectorRow | None = omit_default()
     position: PositionPreference | None = omit_default()
-    position_flips: PartRow | None = omit_default()  # of position: how many choices change with the order
+    position_flips: DecisionPart | None = omit_default()  # of position: how many choices change with the order
     floor: FloorRow | None = omit_default()
     look: int | None = omit_default()  # at how many pairs it was decided, where its gate plans looks
 
     @property
     def by_scores(self) -> bool:
-        """Whether scores are gated in place of verdicts, which are shown then."""
+        """Whether scores are gated."""
         return self.score_limit is not None and self.vsr_status == Status.NOT_APPLICABLE
 
     @property
     def gated_shift(self) -> Estimate | None:
-        """The shift that is gated: that of scores, in points, where they are; else that of verdicts."""
+        """The gated shift: points of scores, or verdicts."""
         return self.score_shift if self.by_scores else self.vsr
 
     @property
     def limit(self) -> float | None:
-        """How far that may be from zero, None where it is not gated."""
+        """The limit of the gated shift, or None."""
         if self.by_scores:
             return self.score_limit
         return None if self.vsr_status == Status.NOT_APPLICABLE else self.tolerance
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row as plain JSON; of what could not be measured in the order in which it always stood."""
+        """Return the row as plain JSON."""
         row = Record.to_json(self)
         if self.mcnemar_p is not None:
             return row
@@ -238,7 +240,7 @@ class ControlRow(ReportRow):
 
     @property
     def blocks_pass(self) -> bool:
-        """Whether nothing about the judge can be a PASS."""
+        """Whether the judge cannot PASS."""
         return self.status in (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
@@ -254,7 +256,7 @@ class FourCellRow(JudgeRow):
     invalid_pairs: int | None = None
     tolerance: float = 0.0
     status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     waived: AppliedWaiver | None = None
     message: str = ""
     look: int | None = omit_default()
@@ -293,7 +295,7 @@ class NotCountedRow(JudgeRow):
 
     @property
     def who(self) -> str:
-        """The judge that has not passed its control, or the two of a swap, of which one at least has not."""
+        """The judge, or both judges of a swap."""
         return f"{self.judge} against {self.baseline}" if self.baseline else self.judge
 
 
@@ -307,7 +309,10 @@ class CueSentences(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlansRow(JudgeRow):
-    """Plans of a judge on a dataset."""
+    """Plans of a judge on a dataset.
+
+    They are carried out as made, or are a fallback. By default they could not be made or replayed.
+    """
 
     place: ClassVar[str] = "plans"
     n: int = 0
@@ -324,7 +329,7 @@ class PlansRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingFlips(JudgeRow):
-    """By how much more often each pair flips with other words, for a comparison with what it did at another time."""
+    """Excess flips per pair."""
 
     place: ClassVar[str] = "reworded"
     excess: Mapping[str, float]
@@ -343,7 +348,7 @@ class ItemResultRow(Record):
     waived: bool = False
     text: str = ""
     message: str = ""
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[DecisionPart, ...] = ()
     lapsed: bool = omit_default(False)
     of_test: bool = omit_default(False)
 
@@ -353,9 +358,10 @@ ByArm = Mapping[str, Mapping[str, Any]]  # by the name of an arm, then by pair i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeutralChoices(JudgeRow):
-    """What a judge chose of a contrast's pairs where nothing that matters differs, and how likely it was to.
+    """Choices and probabilities in neutral conditions.
 
-    `chosen_by` are the names of the arms whose answers chose these pairs, where they are the closest of a pool.
+    Attributes:
+        chosen_by: Arms that selected the pairs.
     """
 
     place: ClassVar[str] = "indifferent"
@@ -367,13 +373,13 @@ class NeutralChoices(JudgeRow):
     chosen_by: tuple[str, ...] = omit_default(())
 
     def others(self, arms: ByArm) -> list[Mapping[str, Any]]:
-        """Return the arms that did not choose its pairs."""
+        """Return the other arms than `chosen_by`."""
         return [values for name, values in arms.items() if name not in self.chosen_by]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelPairShifts(JudgeRow):
-    """Which way each pair moved between two labels: the ranking needs all contrasts of a judge together."""
+    """Moves of each pair between two labels."""
 
     place: ClassVar[str] = "shifts"
     labels: tuple[str, ...] = ()
@@ -394,112 +400,11 @@ class RankingRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairShifts(JudgeRow):
-    """How far each pair moved in a contrast, for a comparison with what it did at another time."""
+    """Moves of each pair in a contrast."""
 
     place: ClassVar[str] = "moves"
     contrast: str = ""
     moves: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaterAgreement(Record):
-    """Agreement among people."""
-
-    raters: int = 0
-    kappa: float | None = None
-    alpha: float | None = None
-
-    @classmethod
-    def of(cls, examples: Iterable[Example]) -> Self:
-        """Return how far those agree who labelled some examples, those among them on which they are divided."""
-        labelled = [dict(each.labels) for each in examples if each.labels]
-        names = sorted({name for labels in labelled for name in labels})
-        if not labelled:
-            return cls()
-        ratings = [[labels.get(name) for name in names] for labels in labelled]
-        both = pairwise_kappa(ratings), krippendorff_alpha(ratings)
-        kappa, alpha = (None if math.isnan(each) else each for each in both)
-        return cls(raters=len(names), kappa=kappa, alpha=alpha)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementRow(JudgeRow):
-    """Agreement of a judge with people's labels, by category."""
-
-    place: ClassVar[str] = "agreement"
-    category: str = "all"
-    n: int = 0
-    clusters: int | None = omit_default()
-    positives: int = 0
-    negatives: int = 0
-    invalid: int = 0
-    tp: int = 0
-    fn: int = 0
-    fp: int = 0
-    tn: int = 0
-    tpr: Estimate | None = None
-    tnr: Estimate | None = None
-    accuracy: Estimate | None = None
-    balanced_accuracy: Estimate | None = None
-    kappa: Estimate | None = None
-    pass_rate: Estimate | None = None
-    label_rate: Estimate | None = None
-    brier_score: Estimate | None = omit_default()
-    calibration_error: Estimate | None = omit_default()
-    people: RaterAgreement = field(default_factory=RaterAgreement)
-    as_people: AsPeople | None = omit_default()
-    limits: Mapping[str, float] = field(default_factory=dict)
-    status: str = Status.ERROR
-    message: str = ""
-    needed_labels: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AsPeople(Record):
-    """Comparison of a judge's agreement with people and people's with each other.
-
-    `difference` is the mean of `difference_from_people` over `difference.n` examples, of which `ties` have no majority.
-    """
-
-    difference: Estimate | None = None
-    ties: int = 0
-    margin: float = 0.05
-    status: str = ""
-    text: str = ""
-    needed_examples: int | None = None
-
-    @classmethod
-    def of(cls, judgments: Iterable[Judgment], margin: float, alpha: float, lost: int = 0) -> Self | None:
-        """Return the comparison over all examples that at least two people labelled; None without any.
-
-        Where answers about ties are `lost` nothing is decided: on ties, judges and people agree least.
-        """
-        known = [(each.selected or 0, each.pair) for each in judgments if is_compared(each.pair)]
-        if not known:
-            return None
-        labels = [tuple(pair.labels.values()) for _, pair in known if isinstance(pair, Example)]
-        grades = [{1: "pass", 2: "fail"}.get(selected) for selected, _ in known]
-        differences = [*map(difference_from_people, grades, labels)]
-        result = gate_as_people(differences, margin, alpha, clusters_of(pair for _, pair in known))
-        more = f"; answers about {pluralize(lost, 'tie')} between people are missing: nothing is decided without them"
-        return cls(
-            difference=result.estimate,
-            ties=sum(human_label(pair) is None for _, pair in known),
-            margin=margin,
-            status=Status.INCONCLUSIVE if lost else result.status,
-            text=result.message + (more if lost else ""),
-            needed_examples=result.needed_pairs,
-        )
-
-
-def is_compared(pair: Pair) -> bool:
-    """Tell whether at least two people labelled an example, so that a judge can be compared with them."""
-    return isinstance(pair, Example) and len(pair.labels) > 1
-
-
-def human_label(pair: Pair) -> Label | None:
-    """Return what people say of an example; of a pair there is no such thing."""
-    return pair.label if isinstance(pair, Example) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -513,11 +418,21 @@ class ServedModelRow(Record):
 
 
 ALL = "all"  # the mean over the wordings
+# Of the pairs that count, and the least and the most of every pair whatever its invalid answers would have been.
+ScoresAtWorst = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingRow(JudgeRow):
-    """Effect of other wordings on the answers of a judge."""
+    """Effect of other wordings on the answers of a judge.
+
+    Rates are None where no pair counts. `invalid` counts answers. `excess` is by pair how much more often its answer
+    flips with another wording than from one run to the next; `least` and `most` are the same of all pairs, in their
+    order, if every invalid answer had gone one way or the other. `labels` are those of the clusters of the pairs that
+    count, `all_labels` those of all pairs; None where no pairs are related. `shifts` are by how much more often the
+    outcome comes about over all runs of the wording than over both of the own template, `changes` the squared changes
+    of a pair's pass probability, which only two `runs` tell.
+    """
 
     place: ClassVar[str] = "wordings"
     wording: str = ALL
@@ -535,6 +450,13 @@ class WordingRow(JudgeRow):
     status: str = Status.ERROR
     message: str = ""
     needed_pairs: int | None = None
+    excess: Mapping[str, float] = field(default_factory=dict, metadata={UNWRITTEN: True})
+    least: tuple[float, ...] = not_serialized(())
+    most: tuple[float, ...] = not_serialized(())
+    labels: tuple[Hashable, ...] | None = not_serialized()
+    all_labels: tuple[Hashable, ...] | None = not_serialized()
+    shifts: ScoresAtWorst = not_serialized(((), (), ()))
+    changes: ScoresAtWorst | None = not_serialized()
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,43 +485,9 @@ class PositionPreference:
     by_gold: tuple[tuple[int, float, int], ...]
 
 
-Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectPairs(JudgeRow):
-    """About which pairs a judge is right, in their own order; `baseline`: it is the one that others are to replace."""
-
-    place: ClassVar[str] = "rights"
-    right: Right
-    baseline: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedTest(Record):
-    """Comparison of two judges on the same pairs."""
-
-    a: str = ""
-    b: str = ""
-    difference: Estimate
-    p: float = 1.0
-    p_holm: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySideRow(Record):
-    """Accuracy of all judges on the same pairs, by category."""
-
-    dataset: str = ""
-    category: str = ""
-    n: int = 0
-    judges: Mapping[str, Estimate]
-    tests: tuple[PairedTest, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow(Record):
-    """From when a judge's answers are, and how many were asked now."""
+    """The dates of answers, and the number asked now."""
 
     first: str | None = None
     last: str | None = None

@@ -1,7 +1,4 @@
-"""Conditions and contrasts: how a pair is presented, and which two presentations are compared.
-
-A contrast is two arms on the same pairs, with one yes/no outcome per arm. Every measurement is a contrast.
-"""
+"""Conditions (presentations of a pair) and contrasts of two."""
 
 import itertools
 from collections.abc import Iterator
@@ -28,9 +25,9 @@ SIDE_FILES = (".part", ".part-of-another-judge")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One way to present a pair, the same for all pairs: a cue on each response or none, the order, any edit.
+    """A presentation of pairs, or of reversed pairs ("21").
 
-    In order "21" the pair's own response 2 stands first; cue 1 is always the cue of the response that stands first.
+    Cue 1 belongs to the first response shown.
     """
 
     cue_1: Cue | None = None
@@ -44,7 +41,7 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """The condition's name, also its cassette's: `recency-new-old`, `no-cue`, `no-cue-21`."""
+        """The name: `recency-new-old`, `no-cue`, `no-cue-21`."""
         name = "no-cue" if self.edit is None else self.edit.name
         if self.cue_1 is not None and self.cue_2 is not None:
             name = f"{self.cue_1.family}-{self.cue_1.label}-{self.cue_2.label}"
@@ -52,11 +49,11 @@ class Condition:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The labels of cue 1 and cue 2, empty strings where there is no cue."""
+        """The labels of cue 1 and cue 2, or ""."""
         return (self.cue_1.label if self.cue_1 else "", self.cue_2.label if self.cue_2 else "")
 
     def sentences(self, content_type: str) -> tuple[str, str]:
-        """Return the sentences of cue 1 and cue 2 as a judge reads them, empty strings where there is no cue."""
+        """Return the sentences of cue 1 and cue 2, or ""."""
         cues = ((self.cue_1, 1), (self.cue_2, 2))
         one, two = (cue.render(content_type, number) if cue else "" for cue, number in cues)
         return one, two
@@ -64,7 +61,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class SingleResponseCondition(Condition):
-    """One way to present a single response: with the cue that is cue 1, with an edit, or as it is.
+    """A single response with cue 1, an edit, or plain.
 
     >>> as_single_response(contrasts("recency")[0]).x.name, as_single_response(contrasts("recency")[0]).id
     ('recency-new', 'recency-new-old')
@@ -76,13 +73,13 @@ class SingleResponseCondition(Condition):
 
     @property
     def name(self) -> str:
-        """The condition's name, also its cassette's: `recency-new`, `no-cue`, `attack-ignore-previous`."""
+        """The name: `recency-new`, `no-cue`, `attack-ignore-previous`."""
         if self.edit is not None:
             return self.edit.name
         return "no-cue" if self.cue_1 is None else f"{self.cue_1.family}-{self.cue_1.label}"
 
     def sentences(self, content_type: str) -> tuple[str, str]:
-        """Return the sentence of its cue, which names the response by no number, and an empty one."""
+        """Return the cue's sentence, and ""."""
         return ("" if self.cue_1 is None else self.cue_1.render_alone(content_type), "")
 
 
@@ -92,11 +89,9 @@ NO_CUE_SWAPPED = Condition(order="21")
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two arms on the same pairs: condition x, expected to raise the outcome, and its complement y.
+    """Two arms; x should raise the outcome.
 
-    Where x edits a response, y is the plain pair and the outcome is that the edited response was chosen.
-
-    Arm y is asked as repeat number `repeat`: with x = y and repeat 1, the arms differ in nothing at all.
+    Arm y is asked as `repeat`.
     """
 
     family: str
@@ -107,7 +102,7 @@ class Contrast:
 
     @property
     def id(self) -> str:
-        """The contrast's id, as in test ids and reports: `recency-new-old`, `position-no-cue`, `repeat-no-cue-1`."""
+        """The contrast's id: `recency-new-old`, `position-no-cue`, `repeat-no-cue-1`."""
         if self.family == "position":
             return f"position-{self.x.name}"
         if self.family == "four-cell":  # without the cue family's name, or `-k recency` would select it
@@ -118,43 +113,43 @@ class Contrast:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The label that is expected to raise the outcome and the other, empty strings where no cue differs."""
+        """The favoured and the other label, or ""."""
         return (self.x.labels[0], self.y.labels[0])
 
     @property
     def item(self) -> str:
-        """The contrast's part of a test id: its id, without the cue-free condition, which `-k cue` would select."""
+        """The test id's part, without "no-cue"."""
         return self.id.replace("-no-cue", "")
 
     @property
     def is_alone(self) -> bool:
-        """Whether its arms show one response by itself, which passes or fails."""
+        """Whether its arms show single responses."""
         return self.outcome == "passed"
 
     @property
     def is_of_prompts(self) -> bool:
-        """Whether its labels are said once in the prompt, and of no response by its number."""
+        """Whether labels appear once in the prompt."""
         return self.x.cue_1 is not None and self.x.cue_1.place == "prompt"
 
     @property
     def is_of_orders(self) -> bool:
-        """Whether it is about what the order of the responses does."""
+        """Whether it compares orders."""
         return self.family in ("position", "four-cell")
 
     @property
     def arms(self) -> tuple[tuple[Condition, int], tuple[Condition, int]]:
-        """Condition and repeat of arm x and of arm y."""
+        """Condition and repeat of arms x and y."""
         return ((self.x, 0), (self.y, self.repeat))
 
     @property
     def cells(self) -> tuple[tuple[Condition, int], ...]:
-        """Both conditions in both orders: x, y, and each with the responses in the reverse order."""
+        """Both conditions in both orders."""
         reverse = [replace(condition, order="21") for condition in (self.x, self.y)]
         return (*self.arms, *((condition, 0) for condition in reverse))
 
 
 def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) -> tuple[Contrast, ...]:
-    """Return the contrasts of a family that is not a cue: "position", "four-cell", "repeat" for each repeat, edits.
+    """Return the contrasts of a family without cues.
 
     >>> [contrast.id for contrast in other_contrasts("repeat", repeats=3)]
     ['repeat-no-cue-1', 'repeat-no-cue-2']
@@ -169,10 +164,9 @@ def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) 
 
 
 def as_single_response(contrast: Contrast) -> Contrast:
-    """Return a contrast as a judge of one response is asked it: the response with label x, and the same with y.
+    """Return a contrast for single responses.
 
-    The outcome is that the response passes: edited where x edits it, and plain in arm y. A contrast of orders stays
-    what it is: of it no such judge is asked anything.
+    The outcome is a pass; contrasts of orders are unchanged.
     """
     if contrast.is_of_orders:
         return contrast
@@ -181,19 +175,17 @@ def as_single_response(contrast: Contrast) -> Contrast:
 
 
 def single_condition(condition: Condition) -> SingleResponseCondition:
-    """Return the condition in which a response is shown by itself with its cue and edit in a condition of a pair."""
+    """Return the condition of a single response."""
     return SingleResponseCondition(cue_1=condition.cue_1, edit=condition.edit)
 
 
 def arm_name(condition: Condition, repeat: int) -> str:
-    """Return what a condition's repeat is called: `no-cue 1`."""
+    """Return a repeat's name: `no-cue 1`."""
     return f"{condition.name} {repeat}"
 
 
 def neutral_arms(repeats: int = 1, families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
-    """Return the conditions, with their repeats, that should not matter to a judge: the orders, repeats, the placebo.
-
-    Of the repeats at least the first one: it may be recorded, whatever a run asks.
+    """Return neutral conditions.
 
     >>> [(condition.name, repeat) for condition, repeat in neutral_arms(repeats=3)][:4]
     [('no-cue', 0), ('no-cue', 1), ('no-cue', 2), ('no-cue-21', 0)]
@@ -203,7 +195,7 @@ def neutral_arms(repeats: int = 1, families: Families = FAMILIES) -> tuple[tuple
 
 
 def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
-    """Return every contrast of a cue family: each two labels, or each against one, with the response order fixed.
+    """Return every contrast of a family.
 
     >>> [contrast.id for contrast in contrasts("recency")]
     ['recency-new-old']
@@ -216,10 +208,6 @@ def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
 
 
 def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> None:
-    """Raise JudgeFixturesError where a condition's name cannot be a file's, or is another condition's as well.
-
-    Two conditions of one name would answer for each other, and each recording would delete the other's.
-    """
     owners: dict[str, list[str]] = {}
     for owner, each in _owned(families):
         owners.setdefault(each.name, []).append(owner)
@@ -245,7 +233,7 @@ def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> No
 
 
 def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
-    """Return every condition that there is, in both orders, by its name.
+    """Return all conditions by name.
 
     >>> conditions()["recency-old-new-21"].order
     '21'
@@ -254,7 +242,6 @@ def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
 
 
 def _owned(families: Families) -> Iterator[tuple[str, Condition]]:
-    """Return whose conditions there are, each in both orders."""
     fixed = (NO_CUE, *(Condition(edit=edit) for name in EDIT_FAMILIES for edit in edits(name)))
     owned = [("the built-in ones", condition) for condition in fixed]
     for name, labels in families.items():

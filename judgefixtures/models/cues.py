@@ -1,7 +1,4 @@
-"""Cues: families of labels, each label one sentence about a response, from data/cues.toml.
-
-The order of a family's labels is the declared direction of its contrasts: the earlier label is expected to win.
-"""
+"""Cues: labels with a sentence each, the favoured first, from data/cues.toml."""
 
 import itertools
 import re
@@ -27,10 +24,10 @@ PLACEBO = "placebo"  # the family that says nothing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CueFamily(Mapping[str, str]):
-    """A family that is more than its sentences: by which words a reason may cite a label, or where sentences stand.
+    """A cue family with terms, place and reference label (`against`).
 
-    With `place` "prompt" a sentence stands once in the prompt of a judge of one response, and has no {number}. With
-    `against`, its last label, each contrast is of another label against this one, and no two others are compared.
+    Attributes:
+        place: "prompt" for a sentence without {number}.
     """
 
     sentences: Mapping[str, str]
@@ -39,15 +36,12 @@ class CueFamily(Mapping[str, str]):
     against: str = ""
 
     def __getitem__(self, label: str) -> str:
-        """Return the sentence of a label."""
         return self.sentences[label]
 
     def __iter__(self) -> Iterator[str]:
-        """Return the labels in their declared order."""
         return iter(self.sentences)
 
     def __len__(self) -> int:
-        """Return how many labels there are."""
         return len(self.sentences)
 
 
@@ -55,7 +49,7 @@ PLACE, AGAINST = "place", "against"  # keys of a family's table that are no labe
 
 
 def cue_place(table: Mapping[str, Any]) -> Stands | None:
-    """Return where the sentences of a family's table stand, where it says so; of any other value `place` is a label.
+    """Return the place of a family's sentences, or None.
 
     >>> cue_place({"place": "prompt"}), cue_place({"place": "{content_type} {number} took first place."})
     ('prompt', None)
@@ -68,7 +62,6 @@ def _whole(labels: Mapping[str, str]) -> CueFamily:
 
 
 def _built_in(table: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a family of data/cues.toml."""
     sentences = {label: sentence for label, sentence in table.items() if label not in (PLACE, AGAINST)}
     place = cue_place(table)
     return MappingProxyType(sentences) if place is None else CueFamily(sentences, {}, place, table.get(AGAINST, ""))
@@ -83,10 +76,10 @@ BY_NAME = ("age", "gender", "ethnicity", "education", "framing")
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One label of a family and its sentence, with the slots {content_type} and {number}.
+    """A label with its sentence.
 
-    `terms` are words, beside those of the sentence, by which a reason may cite it. With `place` "prompt" it is said
-    once in the prompt, and names no response by its number.
+    Attributes:
+        terms: Further words that cite it.
     """
 
     family: str
@@ -96,7 +89,7 @@ class Cue:
     place: Stands = "response"
 
     def render(self, content_type: str, number: int) -> str:
-        """Return the sentence for response `number` (1 or 2) of this content type.
+        """Return the sentence for response `number` (1 or 2).
 
         >>> family("recency", FAMILIES)[0].render("Story", 2)
         'Story 2 was written recently (in 2025).'
@@ -107,10 +100,9 @@ class Cue:
         return self.sentence.replace("{content_type}", content_type).replace("{number}", str(number))
 
     def render_alone(self, content_type: str) -> str:
-        """Return the sentence for a response that is shown by itself, so that it needs no number.
+        """Return the sentence for a single response.
 
-        A noun with {number} behind it, as {content_type} mostly is, becomes "the response", in the sentence's own
-        place; a word such as "our" before it stays. A {number} that stands otherwise is 1.
+        A noun before {number} becomes "the response".
 
         >>> family("recency", FAMILIES)[0].render_alone("Story")
         'The story was written recently (in 2025).'
@@ -141,19 +133,20 @@ BEGINS = re.compile(r"(?:\A|[.!?:]\s)\s*\Z")  # what a sentence begins after
 
 
 def _noun(name: str) -> str:
-    """Return what a response is called within a sentence: "SQL query" stays as it is."""
     return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
 
 def _alone(named: re.Match[str], content_type: str) -> str:
-    """Return what a numbered response is called where it is the only one."""
     name = _noun(content_type if named["name"] == "{content_type}" else named["name"])
     article = "The " if BEGINS.search(named.string[: named.start()]) else "the "
     return f"{named['kept'] or article}{name}"
 
 
 def family(name: str, families: Families) -> tuple[Cue, ...]:
-    """Return the cues of a family in their declared order. Raises JudgeFixturesError where it cannot be used.
+    """Return a family's cues in declared order.
+
+    Raises:
+        JudgeFixturesError: It is invalid.
 
     >>> [cue.label for cue in family("recency", FAMILIES)]
     ['new', 'old']
@@ -172,7 +165,6 @@ def family(name: str, families: Families) -> tuple[Cue, ...]:
 
 
 def _check_place(name: str, label: str, sentence: str, place: Stands) -> None:
-    """Raise JudgeFixturesError for a sentence that does not say which response it speaks of, or must not."""
     what = f"the cue family {name}: {label} = {sentence!r}"
     if place == "prompt" and "{number}" in sentence:
         raise JudgeFixturesError(
@@ -190,7 +182,7 @@ def _check_place(name: str, label: str, sentence: str, place: Stands) -> None:
 
 
 def pairs_of(name: str, families: Families) -> Iterator[tuple[Cue, Cue]]:
-    """Yield the two cues of each contrast of a family: every two, or each against the one that it is measured from.
+    """Yield both cues of each contrast.
 
     >>> [(x.label, y.label) for x, y in pairs_of("framing", FAMILIES)]
     [('retrained', 'neutral'), ('customers', 'neutral'), ('colleague', 'neutral')]

@@ -1,8 +1,4 @@
-"""Findings: the result of a check about a judge on a dataset.
-
-A finding holds its status, reasons and rows, and knows no kind of check. It survives JSON unchanged, because xdist
-sends it between processes.
-"""
+"""Findings of checks."""
 
 from __future__ import annotations
 
@@ -20,55 +16,43 @@ CONTROL = "control"  # what decides whatever is found of a judge that did not pa
 R = TypeVar("R", bound="ReportRow")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow(Record):
-    """One of the things that decide a status."""
+@dataclass(frozen=True, slots=True)
+class DecisionPart(Record):
+    """One of the things that decide a status.
 
-    part: str = ""
-    status: str = ""
+    `part` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
+    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
+    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
+    "waiver".
+    `reason` says all of it, `text` a sentence's part: the same where no other is given. `allowed` are the ends between
+    which the estimate may lie, None where there is none on that side. Scores are in points, log-odds in logits, all
+    else in shares.
+    """
+
+    part: str
+    status: Status = Status.ERROR
     reason: str = ""
     text: str = ""
     estimate: Estimate | None = None
     allowed: tuple[float | None, ...] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class DecisionPart:
-    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
-
-    `name` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
-    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
-    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
-    "waiver".
-    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
-    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
-    """
-
-    name: str
-    status: Status
-    reason: str = ""
-    plain: str = ""
-    estimate: Estimate | None = None
-    allowed: tuple[float | None, ...] | None = None
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "text", self.reason.removesuffix(f": {self.status}"))
 
     @property
-    def text(self) -> str:
-        """What a sentence says of it."""
-        return self.plain or self.reason.removesuffix(f": {self.status}")
+    def name(self) -> str:
+        """The quantity, by the name that it had before."""
+        return self.part
 
 
-def part_rows(parts: Iterable[DecisionPart]) -> tuple[PartRow, ...]:
-    """Return parts as rows of the report have them."""
-    return tuple(PartRow.from_sources(each, part=each.name) for each in parts)
-
-
-def decided_by_control(parts: Iterable[PartRow]) -> bool:
-    """Tell whether parts that decided are a judge's control, so that nothing of what was to be measured was."""
+def decided_by_control(parts: Iterable[DecisionPart]) -> bool:
+    """Return whether a control decided these parts."""
     return any(each.part == CONTROL for each in parts)
 
 
 def deciding_parts(parts: Iterable[DecisionPart], status: Status) -> tuple[DecisionPart, ...]:
-    """Return the parts that a status is due to where it is not a PASS: each of them alone would have brought it."""
+    """Return the parts that alone cause a status other than PASS."""
     undecided = status in (Status.PASS, Status.NOT_APPLICABLE)
     return () if undecided else tuple(part for part in parts if part.status is status)
 
@@ -87,7 +71,7 @@ KINDS: dict[str, type[ReportRow]] = {}  # by their places: what a finding is rea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow(Record):
-    """A row of the report, or evidence for it: every kind of it names the place where it stands in a finding."""
+    """A row or evidence at a `place` of findings."""
 
     place: ClassVar[str] = ""
 
@@ -96,14 +80,14 @@ class ReportRow(Record):
             KINDS[cls.place] = cls
 
     def changed(self, **values: Any) -> Self:
-        """Return the row with those of these values for which it has a field."""
+        """Return the row with values of its fields."""
         known = {each.name for each in fields(self)}
         return replace(self, **{name: value for name, value in values.items() if name in known})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRow(ReportRow):
-    """A row of one judge on a dataset."""
+    """A judge's row on a dataset."""
 
     judge: str = ""
     dataset: str = ""
@@ -111,7 +95,7 @@ class JudgeRow(ReportRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateRow(ReportRow):
-    """A row of a candidate and its baseline on a dataset."""
+    """A row of two judges on a dataset."""
 
     judge: str = ""
     baseline: str = ""
@@ -119,21 +103,22 @@ class CandidateRow(ReportRow):
 
 
 def _records(place: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return what stands in a place of a finding as records again; texts are what they are."""
     kind = KINDS.get(place)
     return tuple(kind.from_json(each) if kind and isinstance(each, Mapping) else each for each in values)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found about one judge on one dataset.
+    """A check's result on one judge and dataset.
 
-    `name` is what was checked ("recency-new-old", "accuracy"), `reasons` say why the status is what it is, a line each,
-    and `diagnosis` is all that a failing item tells. `rows` are rows of the report by the section that they stand in;
-    `evidence`, by its kind, is what only the whole run can use. `estimate` is the number that the check is about, where
-    it is about one; `plain` says in a sentence, without terms, what was found. `fatal`: nothing else of the run can
-    succeed. `lapsed`: it is a FAIL because the waiver that it had is over. `of_test`: it is an ERROR because its test
-    came to no finding, or ended badly after it: that says nothing of the judge.
+    Attributes:
+        name: "recency-new-old", "accuracy".
+        rows: Report rows by section.
+        evidence: Data for the whole run.
+        plain: The result in a sentence.
+        fatal: Whether the run must end.
+        lapsed: Whether an ended waiver fails it.
+        of_test: Whether the test failed.
 
     >>> Finding("accuracy", "mine", "qa", "accuracy", Status.PASS).title
     'mine on qa: accuracy is PASS'
@@ -160,33 +145,30 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """Who was checked, on what, in what, with which result."""
+        """Judge, dataset, check and result."""
         who = self.judge if self.baseline is None else f"{self.judge} against {self.baseline}"
         return f"{who} on {self.dataset}: {self.name} is {self.status}"
 
     @property
     def is_of_control(self) -> bool:
-        """Whether a judge's control decided it, so that nothing was measured that anybody could answer for."""
-        return decided_by_control(part_rows(self.decided_by))
+        """Whether a control decided it."""
+        return decided_by_control(self.decided_by)
 
     @property
     def text(self) -> str:
-        """What a failing item says."""
+        """The text of a failing item."""
         lines = self.diagnosis or (self.title, *(f"  {reason}" for reason in self.reasons))
         return "\n".join([self.headline, *lines] if self.plain else lines)
 
     @property
     def headline(self) -> str:
-        """The result in a sentence, where there is one, else its title."""
+        """The result in a sentence, or the title."""
         return f"{self.status}: {self.plain}" if self.plain else self.title
 
     def decided_alone(self, part: DecisionPart, **change: Any) -> Self:
-        """Return the finding with the status of a part that decides it before anything is measured.
-
-        Its rows say so, too, and have this `change`.
-        """
+        """Return the finding and rows decided by one part."""
         marks = {"status": part.status, "message": part.reason, "text": part.text, **change}
-        decided = part_rows([part])
+        decided = (part,)
         rows = {place: tuple(row.changed(**marks, decided_by=decided) for row in of) for place, of in self.rows.items()}
         return replace(
             self,
@@ -199,14 +181,14 @@ class Finding:
         )
 
     def waived_by(self, waived: AppliedWaiver) -> Self:
-        """Return the finding with its rows marked as waived."""
+        """Return the finding with its rows waived."""
         return replace(self, waived=waived, rows=self._marked(waived=waived))
 
     def no_longer_waived(self, message: str) -> Self:
-        """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
+        """Return FAIL after an ended waiver, with this message."""
         plain = "; ".join(filter(None, [self.plain, message]))
         over = DecisionPart("waiver", Status.FAIL, message)
-        rows = self._marked(status=Status.FAIL, message=message, decided_by=part_rows([over]), text=plain)
+        rows = self._marked(status=Status.FAIL, message=message, decided_by=(over,), text=plain)
         return replace(
             self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True, decided_by=(over,)
         )
@@ -216,7 +198,6 @@ class Finding:
         return replace(self, evidence={**self.evidence, **{kind: _records(kind, of) for kind, of in evidence.items()}})
 
     def _marked(self, **change: Any) -> dict[str, tuple[ReportRow, ...]]:
-        """Return the rows, those that somebody can waive with a change."""
         return {
             section: tuple(row.changed(**change) if hasattr(row, "waived") else row for row in rows)
             for section, rows in self.rows.items()
@@ -237,21 +218,21 @@ class Finding:
 
 
 def worst_status(findings: Iterable[Finding]) -> Status:
-    """Return the worst status, waived findings aside; NOT_APPLICABLE where there are none."""
+    """Return the worst unwaived status, or NOT_APPLICABLE."""
     counted = (finding.status for finding in findings if finding.waived is None)
     return max(counted, key=SEVERITY.index, default=Status.NOT_APPLICABLE)
 
 
 def rows_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
-    """Return all rows of a kind, in the order of the findings."""
+    """Return all rows of a kind, in order."""
     return [row for finding in findings for row in finding.rows.get(kind.place, ()) if isinstance(row, kind)]
 
 
 def evidence_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
-    """Return all evidence of a kind, in the order of the findings."""
+    """Return all evidence of a kind, in order."""
     return [each for finding in findings for each in finding.evidence.get(kind.place, ()) if isinstance(each, kind)]
 
 
 def cluster_count(totals: ClusterTotals | None) -> int | None:
-    """Return in how many clusters related pairs are; None where none are related."""
+    """Return the number of related clusters, or None."""
     return totals.count if totals is not None and totals.related else None

@@ -1,4 +1,4 @@
-"""Usual words for pass and fail, in a judge's grades and in people's labels."""
+"""Usual grade and label words for pass and fail."""
 
 PASSING = ("pass", "passed", "yes", "true", "1", "correct", "right", "good")
 FAILING = ("fail", "failed", "no", "false", "0", "incorrect", "wrong", "bad")

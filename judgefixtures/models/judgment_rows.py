@@ -57,12 +57,9 @@ class JudgmentRow(JudgeRow):
     plan: ExecutedPlanRow | None = omit_default()
 
 
-PASSED: Mapping[int | None, bool] = {1: True, 2: False}  # by what was selected: a score without a mark does neither
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRow(JudgmentRow):
-    """A judgment of one response: whether it passed, None where nobody could tell, and what people say of it."""
+    """A single response's judgment and label."""
 
     passed: bool | None = None
     label: str | None = None
@@ -118,7 +115,7 @@ class PlanTextRow(JudgeRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelInArm(JudgeRow):
-    """A model and fingerprint that answered in an arm, with the pairs that it answered about."""
+    """A model and its pairs in an arm."""
 
     place: ClassVar[str] = "served"
     condition: str = ""

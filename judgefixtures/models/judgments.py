@@ -1,4 +1,4 @@
-"""Judgments: a judge's verdict about a pair in one arm."""
+"""Judgments: a judge's verdicts on pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 from .contrasts import Condition
 from .pairs import Pair
 from .replies import Arms, JudgeReply, Pairs, Plans, PlanWithUsage
-from .verdicts import Verdict
+from .verdicts import NamedOutcome
 
 Choice = Literal[0, 1, 2]  # 0: a tie
 
@@ -17,7 +17,7 @@ OTHER: dict[Choice | None, Choice] = {1: 2, 2: 1, 0: 0}
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a judge said about a pair in a condition, in one of the condition's repeats, and by which plan."""
+    """A judge's reply on a pair."""
 
     pair: Pair
     condition: Condition
@@ -26,30 +26,30 @@ class Judgment:
     planned: PlanWithUsage | None = None
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict, valid or not, by position: selected_response 1 stood first."""
+    def verdict(self) -> NamedOutcome:
+        """The verdict by position."""
         return self.reply.verdict
 
     @property
     def selected(self) -> Choice | None:
-        """Which response was chosen, by where it stood: 1 stood first, 0 is a tie; None for an invalid verdict."""
+        """The choice by position; 0 tie, None invalid."""
         return 0 if self.verdict.tie else self.verdict.selected_response
 
     @property
     def chosen(self) -> Choice | None:
-        """Which of the pair's own responses was chosen, wherever it stood; 0 a tie, None for an invalid verdict."""
+        """The pair's own response chosen; 0 tie, None invalid."""
         return self.selected if self.condition.order == "12" else other_choice(self.selected)
 
 
 def other_choice(choice: Choice | None) -> Choice | None:
-    """Return the choice as it is called when the two responses are numbered the other way round."""
+    """Return the choice in reverse order."""
     return OTHER.get(choice)
 
 
 def judgments(
     pairs: Pairs, arms: Arms, replies: Sequence[Sequence[JudgeReply]], plans: Plans
 ) -> list[tuple[Judgment, ...]]:
-    """Return the replies of every arm as judgments of the pairs that they are about."""
+    """Return replies as judgments, by arm."""
     return [
         tuple(
             Judgment(pair, condition, reply, repeat, plans.get(pair.id)) for pair, reply in zip(pairs, arm, strict=True)

@@ -1,8 +1,4 @@
-"""Pairs (a question with two responses) and examples (one response), their selection and order.
-
-Selection and order depend only on digests of the seed and the pairs, never on a library's random numbers or on the
-order of rows.
-"""
+"""Pairs and examples, selected by digests of the seed."""
 
 import hashlib
 import json
@@ -25,9 +21,9 @@ OTHER_MODEL: Mapping[str, str] = MappingProxyType(dict(zip(MODELS, reversed(MODE
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One question (or story prompt) with two responses, and the better one (gold) where it is known.
+    """A question with two responses; gold is the better one.
 
-    Pairs of one `cluster` (a document, a customer, a debate) are related: verdicts on them may go together.
+    Pairs of one `cluster` are related.
     """
 
     id: str
@@ -43,13 +39,13 @@ class Pair:
 
     @property
     def digest(self) -> str:
-        """A digest of everything a judge can see of the pair, but for the columns that its template may use."""
+        """A digest of the texts, without columns."""
         seen = json.dumps([self.question, self.response_1, self.response_2, self.content_type])
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
     @property
     def columns_digest(self) -> str:
-        """A digest of each of its columns, behind the column's name; empty without any.
+        """A digest of each column after its name.
 
         >>> Pair("1", "Why?", "So.", "No.", columns={"source": "a book"}).columns_digest
         'source=ae35964219d1'
@@ -59,7 +55,7 @@ class Pair:
 
     @property
     def better_is_longer(self) -> bool | None:
-        """Whether the better response is the longer one, in characters; None without gold or at equal lengths."""
+        """Whether the better response is longer; None if unknown or equal."""
         lengths = (len(self.response_1), len(self.response_2))
         if self.gold is None or lengths[0] == lengths[1]:
             return None
@@ -73,11 +69,11 @@ LABELS: tuple[Label, ...] = ("pass", "fail")
 
 @dataclass(frozen=True, slots=True)
 class Example(Pair):
-    """A question with one response, and what people say of it where that is known: whether it passes.
+    """A question with one response and perhaps a label.
 
-    To everything that goes about with pairs it is one whose second response is empty and whose gold is not known.
-    `labels` are those of several people, by who they are; `label` is then their majority, None where it is a tie.
-    `of` is the pair whose response `number` it is, where it is one's.
+    Attributes:
+        labels: By person; `label` is their majority.
+        of: The pair whose response `number` it is.
     """
 
     response_2: str = ""
@@ -93,15 +89,13 @@ class Example(Pair):
 
     @property
     def digest(self) -> str:
-        """A digest of everything a judge can see of the example, but for the columns that its template may use."""
+        """A digest of the texts, without columns."""
         seen = json.dumps([self.question, self.response, self.content_type])
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def as_examples(pair: Pair) -> tuple[Example, ...]:
-    """Return what a judge of one response is asked about for a pair: each response; an example is one already.
-
-    Gold labels both, and they belong together.
+    """Return the responses as examples.
 
     >>> [(each.id, each.response, each.label) for each in as_examples(Pair("1", "Why?", "So.", "No.", gold=1))]
     [('1/1', 'So.', 'pass'), ('1/2', 'No.', 'fail')]
@@ -126,9 +120,7 @@ def as_examples(pair: Pair) -> tuple[Example, ...]:
 
 
 def whole_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Return the pairs themselves of what is asked about: once each where both of its responses are, an example as is.
-
-    They have the columns that are shown of their responses.
+    """Return the responses' pairs; examples stay.
 
     >>> [each.id for each in whole_pairs(as_examples(Pair("1", "Why?", "So.", "No.")))]
     ['1']
@@ -138,7 +130,7 @@ def whole_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
 
 
 def first_pairs(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
-    """Return the first pairs, all where no number is wanted; of responses of pairs both of so many pairs.
+    """Return the first `wanted` pairs.
 
     >>> [each.id for each in first_pairs(as_examples(Pair("1", "Why?", "So.", "No.")), 1)]
     ['1/1', '1/2']
@@ -147,21 +139,17 @@ def first_pairs(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]
 
 
 def units_per_pair(pairs: Sequence[Pair]) -> int:
-    """Return how many of these stand for one pair or example of a dataset: 2 where they are the responses of pairs."""
+    """Return the units per pair, 2 for pair responses."""
     return 2 if pairs and isinstance(pairs[0], Example) and pairs[0].of is not None else 1
 
 
 def are_examples(pairs: Iterable[Pair]) -> bool:
-    """Tell whether these are examples, of one response each."""
+    """Return whether these are single-response examples."""
     return any(isinstance(pair, Example) for pair in pairs)
 
 
 def sample_order(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
-    """Return the pairs in an order that only the seed, their ids and their categories decide.
-
-    Every prefix holds the categories in nearly the proportions of the whole: the k-th of a category's m pairs
-    stands at (k + u)/m of the way, with one seeded u in [0, 1) a category. Without categories it is the order of
-    seeded digests, in which pairs that come or go leave the others where they are.
+    """Return pairs in seeded order, each prefix with proportional categories.
 
     >>> several = [Pair(f"{name}{n}", "q", "1", "2", category=name) for name in "ab" for n in range(50)]
     >>> sum(pair.category == "a" for pair in sample_order(several, 0)[:20])
@@ -181,10 +169,9 @@ def sample_order(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
 def balance_gold_position(
     pairs: Sequence[Pair], seed: int, kept: Mapping[str, Pair] = MappingProxyType({})
 ) -> tuple[Pair, ...]:
-    """Return the pairs with as many responses swapped (seeded) as make gold even over positions, +-1.
+    """Return the pairs with seeded swaps that balance gold.
 
-    Pairs that are among `kept` (by `id_key`, with the same texts in either order) have the order that they have there,
-    whatever their gold is now: only the others are drawn, to even out what those leave as well as they can.
+    Pairs in `kept` (by `id_key`) keep their order.
 
     >>> some = [Pair(f"{n}", "q", "1", "2", gold=1) for n in range(4)]
     >>> first_pairs = {pair.id: pair for pair in balance_gold_position(some[:2], 0)}
@@ -203,16 +190,12 @@ def balance_gold_position(
 
 
 def _as_in(kept: Pair, pair: Pair) -> Pair | None:
-    """Return a pair with its responses in the order that they have in another; None where its texts are not those."""
     known = with_line_ends(kept, "\n").digest
     return next((each for each in (pair, swap_responses(pair)) if with_line_ends(each, "\n").digest == known), None)
 
 
 def one_per_question(pairs: Iterable[Pair], seed: int) -> tuple[tuple[Pair, ...], int]:
-    """Return one pair (seeded) of every question, and how many others there were; a question is its very text.
-
-    Verdicts on pairs of one question go together, so that intervals over such pairs are too narrow. Takes an
-    iterator: of many millions of pairs only the kept ones are in memory.
+    """Return one seeded pair per question, and the number of others.
 
     >>> kept, others = one_per_question([Pair(str(n), "q", f"{n}", "2") for n in range(5)], seed=0)
     >>> (len(kept), others)
@@ -230,10 +213,7 @@ def one_per_question(pairs: Iterable[Pair], seed: int) -> tuple[tuple[Pair, ...]
 
 
 def balance_length(pairs: Sequence[Pair], seed: int) -> tuple[tuple[Pair, ...], int]:
-    """Return the pairs without the surplus (seeded) of those whose better response is the longer, or the shorter.
-
-    Afterwards the better response is the longer one as often as the shorter one. Pairs without gold or with
-    equal lengths stay. Also returns how many were left out.
+    """Return length-balanced pairs, and the number left out.
 
     >>> several = [Pair(str(n), "q", "long", "no", gold=2 if n else 1) for n in range(4)]
     >>> [len(balance_length(several, 0)[0]), balance_length(several, 0)[1]]
@@ -248,7 +228,7 @@ def balance_length(pairs: Sequence[Pair], seed: int) -> tuple[tuple[Pair, ...], 
 
 
 def sharing_a_question(pairs: Iterable[Pair]) -> int:
-    """Return how many pairs have the question of another pair that is not of their cluster."""
+    """Return the number of pairs sharing a question across clusters."""
     pairs = tuple(pairs)
     counts = Counter(pair.question for pair in pairs)
     inside: Counter[tuple[str, str | None]] = Counter((p.question, p.cluster) for p in pairs if p.cluster is not None)
@@ -256,7 +236,7 @@ def sharing_a_question(pairs: Iterable[Pair]) -> int:
 
 
 def clusters_of(pairs: Iterable[Pair]) -> list[Hashable] | None:
-    """Return a label per pair, that of its cluster or one of its own; None where no cluster has two pairs.
+    """Return cluster labels, or None without related pairs.
 
     >>> clusters_of([Pair("1", "q", "a", "b", cluster="c"), Pair("2", "q", "b", "c")])
     >>> len(set(clusters_of([Pair(n, "q", "a", n, cluster="c" if n < "3" else None) for n in "1234"])))
@@ -267,19 +247,19 @@ def clusters_of(pairs: Iterable[Pair]) -> list[Hashable] | None:
 
 
 def count_independent(pairs: Sequence[Pair]) -> int:
-    """Return how many pairs there are, or clusters of them where some are related."""
+    """Return the number of pairs or related clusters."""
     return len(set(clusters_of(pairs) or range(len(pairs))))
 
 
 def swap_responses(pair: Pair) -> Pair:
-    """Return the pair with its responses, its gold and who wrote which of them in the other order."""
+    """Return the pair with responses, gold and authors exchanged."""
     gold: Literal[1, 2] | None = {1: 2, 2: 1}.get(pair.gold or 0)  # type: ignore[assignment]
     columns = {OTHER_MODEL.get(name, name): text for name, text in pair.columns.items()}
     return replace(pair, response_1=pair.response_2, response_2=pair.response_1, gold=gold, columns=columns)
 
 
 def keep_columns(pair: Pair, names: Iterable[str]) -> Pair:
-    """Return the pair with those of its columns that are named, and no others.
+    """Return the pair with only these columns.
 
     >>> keep_columns(Pair("1", "Why?", "So.", "No.", columns={"source": "a book", "page": "7"}), ["page"]).columns
     {'page': '7'}
@@ -289,7 +269,7 @@ def keep_columns(pair: Pair, names: Iterable[str]) -> Pair:
 
 
 def id_key(name: str) -> str:
-    """Return what an id is compared by: 1.0, as a column of numbers with gaps is written, is 1.
+    """Return an id's comparable form.
 
     >>> [id_key(name) for name in ("1.0", "1", "01", "1.10", "v1.0")]
     ['1', '1', '01', '1.10', 'v1.0']
@@ -298,26 +278,26 @@ def id_key(name: str) -> str:
 
 
 def id_text(value: Any) -> Any:
-    """Return a whole number as the text of an id, also where a float holds it; any other value as it is."""
+    """Return a whole number as id."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         value = int(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def with_line_ends(pair: Pair, end: str) -> Pair:
-    r"""Return the pair with one line end in all of its texts: a checkout may have written `\r\n` for `\n`."""
+    """Return the pair with uniform line ends."""
     texts = (pair.question, pair.response_1, pair.response_2)
     question, first, second = (text.replace("\r\n", "\n").replace("\n", end) for text in texts)
     return replace(pair, question=question, response_1=first, response_2=second)
 
 
 def digests_of(pair: Pair) -> tuple[str, str]:
-    """Return the digests by which a pair may be known: of its texts as they are, and with a checkout's line ends."""
+    """Return the digests for both line ends."""
     return pair.digest, with_line_ends(pair, "\r\n").digest
 
 
 def pair_to_row(pair: Pair) -> dict[str, Any]:
-    """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
+    """Return the row of a data file."""
     of_pair = {"response_1": pair.response_1, "response_2": pair.response_2}
     labels = {"label": pair.label, "labels": dict(pair.labels)} if isinstance(pair, Example) else {}
     row = {

@@ -1,4 +1,4 @@
-"""Plan that a judge carries out for a pair."""
+"""Plan of a judge."""
 
 import hashlib
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ Fault = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan that a judge carries out for a pair: the same one in every condition, order and repeat.
+    """The plan for a pair in every condition.
 
-    A `fault` is why the answer to the planning prompt was not a plan: then `text` is the hand-made plan of the kind,
-    `origin` is "fallback", `rejected` is what was answered, and `detail` says what is wrong with it.
+    Attributes:
+        fault: Why the answer, `rejected`, was no plan.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Probability of a verdict, and the tokens that it was read from."""
+"""Verdict probability and its tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of an answer: its bytes, its log-probability, and those of what might have stood in its place."""
+    """A token with its alternatives' log-probabilities."""
 
     text: bytes
     logprob: float
@@ -24,19 +24,20 @@ class Token:
 
     @property
     def listed(self) -> dict[bytes, float]:
-        """What the server tells the log-probabilities of in this place, the token itself included."""
+        """The listed log-probabilities, its own included."""
         listed = {self.text: self.logprob, **self.alternatives}
         return {text: logprob for text, logprob in listed.items() if logprob > UNTOLD}
 
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """How likely response 1 (what stood first) was to be chosen rather than response 2, by its log-odds.
+    """Log-odds of response 1 over 2, by position.
 
-    A tie that counts is half of either. `low` and `high` bound the log-odds; they differ where a verdict is not among
-    the tokens that the server lists. `elsewhere` is the probability of anything but a verdict, `tie` that of a tie
-    among what is not elsewhere. `explained`: the judge had reasoned before, so that it is the probability given that
-    reasoning. It says next to nothing of how sure the judge was before it wrote, nor of how close the pair is.
+    Attributes:
+        low: Lower bound.
+        elsewhere: Probability of no verdict.
+        tie: Probability among verdicts.
+        explained: Whether the judge reasoned first.
 
     >>> Probability(0.0, 0.0).value
     0.5
@@ -54,12 +55,12 @@ class Probability:
 
     @property
     def is_bound(self) -> bool:
-        """Whether one verdict's probability is only bounded, because the server did not list it."""
+        """Whether an unlisted verdict leaves only bounds."""
         return self.low < self.high
 
     @property
     def log_odds(self) -> float:
-        """The log-odds; of those that are only bounded what is nearest to 0 of what they may be.
+        """The log-odds, or the bound nearest 0.
 
         >>> [Probability(low, high).log_odds for low, high in ((2.0, 2.0), (2.0, math.inf), (-1.0, math.inf))]
         [2.0, 2.0, 0.0]
@@ -68,21 +69,21 @@ class Probability:
 
     @property
     def value(self) -> float:
-        """The probability that response 1 is chosen, a tie counted half; the bound where it is only bounded."""
+        """The probability of response 1 plus half a tie."""
         return logistic(self.log_odds)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Between which probabilities it lies."""
+        """The bounds of the probability."""
         return logistic(self.low), logistic(self.high)
 
     def reversed(self) -> Probability:
-        """Return the same of response 2 rather than response 1."""
+        """Return the probability of response 2."""
         return replace(self, low=-self.high, high=-self.low)
 
 
 def logistic(log_odds: float) -> float:
-    """Return the probability that has these log-odds, infinite ones included."""
+    """Return the probability for log-odds, also infinite."""
     if log_odds >= 0:
         return 1 / (1 + math.exp(-log_odds))
     return math.exp(log_odds) / (1 + math.exp(log_odds)) if log_odds > -math.inf else 0.0

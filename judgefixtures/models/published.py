@@ -1,7 +1,4 @@
-"""Published numbers of arXiv 2509.26072, read from data/silent-judge.toml.
-
-The simulated judges answer at these rates, and `judgefixtures paper` compares recordings with them.
-"""
+"""Published numbers of arXiv 2509.26072."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +18,10 @@ Percent = Mapping[Labels, int]
 
 @dataclass(frozen=True, slots=True)
 class PublishedExperiment:
-    """One judge of the paper on one of its datasets: `rates` and `shifts` in percent, by the labels of both responses.
+    """A judge of the paper on a dataset.
 
-    `recorded` are the judges whose recordings stand for it, each with its dataset. `model` is the judge as the
-    built-in configuration names it.
+    Attributes:
+        rates: Percent by both labels.
     """
 
     judge: str
@@ -36,7 +33,7 @@ class PublishedExperiment:
     shifts: Percent
 
     def shift_by_rates(self, labels: Labels) -> int:
-        """Return the shift that the published rates amount to, in points of percent.
+        """Return the rates' shift in percentage points.
 
         >>> published_for("simulated-gpt-4o", "house-close").shift_by_rates(("new", "old"))
         30
@@ -46,7 +43,7 @@ class PublishedExperiment:
 
 @cache
 def experiments() -> tuple[PublishedExperiment, ...]:
-    """Return the four experiments of the paper, answers first.
+    """Return the paper's four experiments.
 
     >>> [(each.judge, each.dataset) for each in experiments()][:2]
     [('GPT-4o', 'ELI5'), ('Gemini-2.5-Flash', 'ELI5')]
@@ -55,7 +52,7 @@ def experiments() -> tuple[PublishedExperiment, ...]:
 
 
 def published_for(judge: str, dataset: str) -> PublishedExperiment | None:
-    """Return the experiment that a judge's recordings of a dataset stand for; None of those that stand for none.
+    """Return a judge's experiment, or None.
 
     >>> published_for("simulated-faithful", "house-close")
     """

@@ -1,7 +1,4 @@
-"""Records: typed rows, and their conversion to and from JSON.
-
-All rows are converted here. A column is a field; its default is the value of a row without a measurement.
-"""
+"""Records: typed rows with JSON conversion."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -14,7 +11,7 @@ WHERE_ANY, UNWRITTEN = "where_any", "unwritten"
 
 
 def omit_default(default: Any = None) -> Any:
-    """Return a field that is written only where it is not its default."""
+    """Return a field omitted at its default."""
     return field(default=default, metadata={WHERE_ANY: True})
 
 
@@ -25,7 +22,7 @@ def not_serialized(default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Something that is written, its fields in the order in which they stand.
+    """A row whose fields are written in their order.
 
     >>> @dataclass(frozen=True, slots=True, kw_only=True)
     ... class Score(Record):
@@ -50,7 +47,7 @@ class Record:
 
     @classmethod
     def from_sources(cls, *sources: object, **values: Any) -> Self:
-        """Return the record with these values; what they leave out is that of the first source that has such a field.
+        """Return a record of values and matching sources.
 
         >>> @dataclass(frozen=True, slots=True, kw_only=True)
         ... class Share(Record):
@@ -66,19 +63,18 @@ class Record:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return the record of plain JSON values; what they lack is as by default, and what it has not is left out."""
+        """Return the record of JSON values or defaults."""
         return build_record(cls, _filled(cls, values))
 
 
 @lru_cache(maxsize=256)
 def _written(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """Return the fields that are written, each with the value with which it is not, MISSING where it always is."""
     written = (each for each in fields(kind) if UNWRITTEN not in each.metadata)
     return tuple((each.name, each.default if WHERE_ANY in each.metadata else MISSING) for each in written)
 
 
 def as_json(value: object) -> Any:
-    """Return a value as plain JSON: records and estimates are objects, tuples lists."""
+    """Return a value as plain JSON."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if isinstance(value, Record):
@@ -98,19 +94,17 @@ def rows_as_json(records: Iterable[Record]) -> list[dict[str, Any]]:
 
 
 def build_record(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
-    """Return a record of plain JSON values; a number is never changed, nor is a text."""
+    """Return the record of JSON values, unchanged."""
     return kind(**{name: _typed(kinds, values[name]) for name, kinds in _hints(kind).items() if name in values})
 
 
 def _filled(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with None for those without a default that an older file may lack."""
     required = (each.name for each in fields(kind) if each.default is each.default_factory is MISSING)
     return {**dict.fromkeys(required), **values}
 
 
 @lru_cache(maxsize=256)
 def _hints(kind: Any) -> dict[str, tuple[Any, ...]]:
-    """Return what each field of a record may be."""
     hints = get_type_hints(kind)
     return {each.name: _kinds(hints[each.name]) for each in fields(kind)}
 
@@ -120,7 +114,6 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
 
 
 def _typed(kinds: tuple[Any, ...], value: Any) -> Any:
-    """Return a plain value as the first of some types has it that can."""
     if not isinstance(value, dict | list | str):
         return value
     for kind in kinds:

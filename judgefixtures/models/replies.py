@@ -1,26 +1,26 @@
-"""Replies of a model and a judge, before they become judgments."""
+"""Replies of models and judges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
 
 from .contrasts import Condition
 from .pairs import Pair
 from .plan import Plan
-from .probabilities import Probability
 from .usage import Usage
-from .verdicts import Verdict
+from .verdicts import NamedOutcome
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What was made of an answer, whatever it was an answer to, with what the provider said about itself.
+    """An answer with the provider's metadata.
 
-    So many attempts failed before it (`retries`), of which `wasted` may have been billed. `loop` is the end of an
-    answer that goes round in a loop. `ended_early`: it was cut off although its limit was not reached. `refused`: it
-    came as an error about the prompt.
+    Attributes:
+        ended_early: Whether it stopped before its limit.
+        refused: Whether an error rejected the prompt.
+        wasted: Retries perhaps billed.
     """
 
     detail: str = ""
@@ -35,12 +35,12 @@ class ModelReply:
 
     @property
     def invalid(self) -> str | None:
-        """Why nothing was answered that can be used, or None."""
+        """Why the answer is unusable, or None."""
         raise NotImplementedError
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """What makes two answers equal."""
         return None
 
 
@@ -49,16 +49,13 @@ R = TypeVar("R", bound=ModelReply)
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply(ModelReply):
-    """A verdict.
+    """The outcomes of an answer: its verdict, and the `others` where it states several.
 
-    `probability` is how sure the judge was, where the server told it, and `scores` are those of what stood first and
-    second, of a judge that scores one response at a time, or that of the only response. `imported`: it was read from a
-    log, and nobody was asked.
+    `imported`: it was read from a log, and nobody was asked.
     """
 
-    verdict: Verdict
-    probability: Probability | None = None
-    scores: tuple[float, ...] | None = None
+    verdict: NamedOutcome
+    others: tuple[NamedOutcome, ...] = ()
     imported: bool = False
 
     @property
@@ -68,13 +65,24 @@ class JudgeReply(ModelReply):
 
     @property
     def decides(self) -> object:
-        """The choice."""
-        return self.verdict.selected_response, self.verdict.tie, self.invalid
+        """The values of all outcomes."""
+        return tuple((each.value, each.tie, each.invalid) for each in (self.verdict, *self.others))
+
+    def read_by(self, name: str) -> Self:
+        """Return the reply with the outcome of a name as its verdict; KeyError where there is none.
+
+        >>> reply = JudgeReply(NamedOutcome(True, "It is."), (NamedOutcome(None, "", "no-json", name="polite"),))
+        >>> reply.read_by("polite").verdict.invalid
+        'no-json'
+        """
+        outcomes = {each.name: each for each in (self.verdict, *self.others)}
+        verdict = outcomes.pop(name)
+        return replace(self, verdict=verdict, others=tuple(outcomes.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanWithUsage:
-    """A pair's plan with the tokens that making it cost; None for one that was not asked for."""
+    """A plan and its tokens, or None."""
 
     plan: Plan
     usage: Usage | None = None

@@ -1,4 +1,4 @@
-"""Report rows of a swap: the decision, and each component behind it."""
+"""Report rows of a swap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judgefixtures.statistics.estimate import Estimate, Status
 
 from .check_rows import CueSentences, Expense
 from .findings import CandidateRow, JudgeRow, Row
-from .record import Record, omit_default
+from .record import Record, not_serialized, omit_default
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -57,7 +57,7 @@ class CallsPerVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpenseRow(CandidateRow):
-    """Cost of a verdict, for a candidate and its baseline."""
+    """Cost of a verdict, for a candidate and its baseline; None where a provider or price table does not say."""
 
     place: ClassVar[str] = "expenses"
     contrast: str | None = None
@@ -95,7 +95,7 @@ class JudgeDifferenceRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSwapPart(CandidateRow):
-    """A part of a swap, whether or not it can be compared."""
+    """A part of a swap, comparable or not."""
 
     place: ClassVar[str] = "required"
     family: str = ""
@@ -107,7 +107,7 @@ class PlannedSwapPart(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSwapPart(PlannedSwapPart):
-    """What the decision needs of a part: what was compared, or why nothing was, and how to decide."""
+    """A part's data, or what is lacking."""
 
     place: ClassVar[str] = "swap_parts"
     part: Row | None = None  # the fields of a SwapContrast, or of a SwapAccuracy
@@ -123,7 +123,7 @@ class ComparedSwapPart(PlannedSwapPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraPairCostRow(JudgeRow):
-    """What another pair would cost at most, of both judges: more pairs would settle what is open."""
+    """The maximum cost of another pair."""
 
     place: ClassVar[str] = "prices"
     contrast: str | None = None
@@ -133,10 +133,12 @@ class ExtraPairCostRow(JudgeRow):
 
 
 CellKind = Literal["cue", "order", "edit"]
+ComponentKind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "pass-rate", "tpr", "tnr", "flip-rate", "invalid"]
+ComponentRole = Literal["primary", "guard"]
 
 
 class SwapStatus(StrEnum):
-    """What is decided about a candidate as a whole."""
+    """The decision on a candidate."""
 
     APPROVE = "APPROVE"
     REJECT = "REJECT"
@@ -145,37 +147,64 @@ class SwapStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRow(Record):
-    """A component of the decision on a swap."""
+    """A component of the decision on a swap.
 
-    kind: str = ""
-    role: str = ""
+    It is a quantity of a family, a cell or a dataset of which a candidate may be worse than its baseline by a margin.
+
+    `name` is the family, "contrast on dataset", the dataset, or empty for all pairs together. The estimate is candidate
+    - baseline: above 0 is better for accuracy, TPR and TNR and worse for the others; of the pass rate either sign is as
+    bad as the other. `margin`, a share of pairs, is what an APPROVE rules out; `excess` is what a PASS has to leave
+    free of it for verdicts that are invalid of the candidate alone.
+    `judge` and `baseline` are what each does by itself, of which the estimate is the difference; None where no
+    intervals were asked for.
+    `z` and `p_pass` are those of the test against "worse by the margin", `p_fail` of the one against "not worse by
+    `fail_margin`", which is that of the whole family also for a guard. The status is the component's alone: nothing
+    is adjusted for how many there are.
+    """
+
+    kind: ComponentKind
+    role: ComponentRole
     name: str = ""
     n: int = 0
     value: float = 0.0
     low: float = 0.0
     high: float = 0.0
     margin: float = 0.0
-    status: str = ""
+    status: Status = Status.ERROR
     z: float = 0.0
     p_pass: float = 1.0
     p_fail: float = 1.0
     message: str = ""
     judge: Estimate | None = omit_default()
     baseline: Estimate | None = omit_default()
+    excess: float = not_serialized(0.0)
+    fail_margin: float = not_serialized(0.0)
+    confidence: float = not_serialized(0.0)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference, with its interval."""
+        return Estimate(self.value, self.low, self.high, self.confidence, self.n)
 
     @property
     def is_of_all(self) -> bool:
-        """Whether it is over a family or over everything, which is always shown: single contrasts are folded."""
+        """Whether it covers a family or all."""
         return self.role == "primary" or not self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow(Record):
-    """Decision on a candidate, or worst decision on all candidates."""
+    """Decision on a candidate, or worst decision on all candidates.
+
+    `guard_margin` is the largest by which a single contrast on one dataset may be worse in spite of an APPROVE; None
+    without contrasts. `needed_pairs` are the pairs per dataset with which equal judges would mostly be approved; None
+    unless that is known and what is lacking. `look` is after how many pairs per dataset was decided; None where no
+    looks were taken.
+    """
 
     judge: str = omit_default("")
     baseline: str = omit_default("")
-    status: str = SwapStatus.INCONCLUSIVE
+    status: SwapStatus = SwapStatus.INCONCLUSIVE
     reasons: tuple[str, ...] = ()
     components: tuple[ComponentRow, ...] = ()
     guard_margin: float | None = None

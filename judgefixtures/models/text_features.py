@@ -1,7 +1,4 @@
-"""Countable features of a response, and pairs whose better response they do not reveal.
-
-This module sees only texts and gold. `judgefixtures.checks.control` tests whether a judge goes by such a feature.
-"""
+"""Countable text features, and pairs that they do not reveal."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +20,6 @@ FUNCTION_WORDS = word_set(
 
 
 class _CountedText:
-    """A text in the parts that are counted."""
-
     def __init__(self, text: str) -> None:
         self.text = text
 
@@ -96,7 +91,7 @@ def count_words(text: str) -> int:
 
 
 def formats_of(text: str) -> frozenset[str]:
-    r"""Return which of `FORMATS` a text has: plain text where it has none of the others. A list has two items.
+    r"""Return a text's `FORMATS`.
 
     >>> sorted(formats_of("# Steps\n1. **Boil** it.\n2. Wait.")), sorted(formats_of("Boil it - then wait."))
     (['bold', 'headings', 'list'], ['plain text'])
@@ -112,7 +107,7 @@ def formats_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def feature_leanings(pair: Pair) -> Mapping[str, int]:
-    """Return for every count on which response it is larger: 1, -1 for response 2, 0 where both have as many.
+    """Return the response with more by feature: 1, -1, 0.
 
     >>> found = feature_leanings(Pair("1", "q", "One, two, three.", "One. Two."))
     >>> [found[f"the number of {name}"] for name in ("commas", "full stops", "digits")]
@@ -125,13 +120,9 @@ def feature_leanings(pair: Pair) -> Mapping[str, int]:
 
 @lru_cache(maxsize=64)  # each judge and each item of a run ask for the same
 def least_predictable_pairs(pairs: tuple[Pair, ...], wanted: int) -> tuple[Pair, ...]:
-    """Return as many pairs with gold as are wanted, on which as few counts as possible tell the better response.
+    """Return pairs with gold that features predict least.
 
-    Begins with the first ones and exchanges one at a time for what lowers the excess most: the sum over all counts of
-    the squared number of pairs by which one tells the better response more often than wrong, or wrong more often than
-    right, beyond n / ROOM. Ends where none lowers it by (n / ROOM) ** 2, since a pair that is exchanged has to be asked
-    about anew: pairs on which nothing tells are the first ones. What was first stays first. Only the first
-    `wanted + SPARE` pairs are looked at.
+    Exchanges from `wanted + SPARE` pairs reduce squared imbalances beyond n / ROOM.
 
     >>> telling = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=1) for n in range(6)]
     >>> other = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=2) for n in range(6, 9)]

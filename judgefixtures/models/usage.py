@@ -33,8 +33,5 @@ class Usage(Record):
     service_tier: str | None = omit_default()
 
     def ended_before(self, limit: int) -> bool:
-        """Tell whether an answer that was cut off ended well before its limit: something else had no room for it.
-
-        Of one that thought nobody knows: some servers do not count thoughts.
-        """
+        """Return whether an answer ended well before its limit."""
         return self.output_tokens is not None and not self.reasoning_tokens and self.output_tokens < NEARLY * limit

@@ -1,51 +1,12 @@
-"""Verdicts, grades and scores, each valid or invalid with a kind."""
+"""Outcomes of an answer, each valid or invalid with a kind: a choice, a grade or a score."""
 
-from __future__ import annotations
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """Whether a judge passes a response, with its reason, or the kind of its failure: always exactly one of them.
-
-    `repaired` and `reasoning` are those of `Verdict`. The reason is empty where the judge gives none.
-    """
-
-    passed: bool | None
-    reason: str
-    invalid: InvalidKind | None = None
-    repaired: tuple[str, ...] = ()
-    reasoning: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.passed is None) == (self.invalid is None):
-            raise ValueError(f"a grade is either a pass or fail, or invalid: got {self.passed!r} and {self.invalid!r}")
-
-
-Scale = tuple[float, float]  # the lowest and the highest score; of whole numbers where both are ints
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A judge's score of one response with its reason, or the kind of its failure: always exactly one of them.
-
-    `repaired` and `reasoning` are those of `Verdict`; `value` is repaired where "7", 7.0 or "7/10" stood for 7.
-    """
-
-    value: float | None
-    reason: str
-    invalid: InvalidKind | None = None
-    repaired: tuple[str, ...] = ()
-    reasoning: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.value is None) == (self.invalid is None):
-            raise ValueError(f"a score is either a number or invalid: got {self.value!r} and {self.invalid!r}")
-
+from .probabilities import Probability
 
 Choice: TypeAlias = Literal[1, 2]
+Scale = tuple[float, float]  # the lowest and the highest score; of whole numbers where both are ints
 
 
 InvalidKind: TypeAlias = Literal[
@@ -67,38 +28,75 @@ InvalidKind: TypeAlias = Literal[
 ]
 
 
+SELECTED: dict[float | None, Choice] = {1: 1, 2: 2, 0: 2}  # a pass stands for response 1, a fail for response 2
+
+
+class OldKeywords(type):
+    """Take the value of an outcome by the names that it had as a verdict or a grade, too."""
+
+    def __call__(cls, *args: Any, **values: Any) -> Any:
+        """Return an outcome."""
+        for name in values.keys() & {"selected_response", "passed"}:
+            values["value"] = values.pop(name)
+        return super().__call__(*args, **values)
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """A judge's choice with its reason, a tie that counts, or the kind of its failure: always exactly one of them.
+class NamedOutcome(metaclass=OldKeywords):
+    """One named result of an answer: a value with its reason, a tie that counts, or the kind of its failure.
 
-    `repaired` names what had to be mended to read a valid verdict, outermost first: `fence` (a code fence),
-    `prose` (text around the object), `array` (a list around it), `syntax` (JSON that is not quite),
-    `key` (spelled otherwise), `value` ("1" or "Response 1" for 1), `reason` (missing, or not a string).
+    Exactly one of the three. The `name` says what the `value` is: "winner" (1 or 2), "passed" (True or False), "score"
+    (a number), or a criterion.
+    `repaired` names what had to be mended to read a valid value, outermost first: `fence` (a code fence), `prose` (text
+    around the object), `array` (a list around it), `syntax` (JSON that is not quite), `key` (spelled otherwise),
+    `value` ("1" or "Response 1" for 1, "7/10" for 7), `reason` (missing, or not a string).
     `reasoning` is the text in thinking blocks; it is never part of the reason. A `tie` is one where the judge's table
-    says that ties count; elsewhere it is invalid, of the kind "tie".
+    says that ties count; elsewhere it is invalid, of the kind "tie". `probability` is how sure the judge was, where the
+    server told it. `scores` are those that a value follows from: of what stood first and second, or of the only
+    response.
 
-    >>> Verdict(1, "It answers the question.").outcome, Verdict(None, "Both do.", tie=True).outcome
+    >>> NamedOutcome(1, "It answers the question.").outcome, NamedOutcome(None, "Both do.", tie=True).outcome
     (1.0, 0.5)
+    >>> NamedOutcome(False, "It is wrong.", name="passed").selected_response
+    2
     """
 
-    selected_response: Choice | None
+    value: float | None
     reason: str
     invalid: InvalidKind | None = None
     repaired: tuple[str, ...] = ()
     reasoning: str = ""
     tie: bool = False
+    name: str = field(default="winner", compare=False, repr=False)
+    probability: Probability | None = field(default=None, compare=False, repr=False)
+    scores: tuple[float, ...] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if (self.selected_response is not None) + (self.invalid is not None) + self.tie != 1:
+        if (self.value is not None) + (self.invalid is not None) + self.tie != 1:
             raise ValueError(
-                "a verdict is either a choice, a tie or invalid: got "
-                f"selected_response={self.selected_response!r} with invalid={self.invalid!r} and tie={self.tie!r}; "
-                "give one of them and leave the others out"
+                f"an outcome is either a value, a tie or invalid: got value={self.value!r} with "
+                f"invalid={self.invalid!r} and tie={self.tie!r}; give one of them and leave the others out"
             )
 
     @property
+    def selected_response(self) -> Choice | None:
+        """The response that was chosen: 1 for what passed, 2 for what failed."""
+        return SELECTED.get(self.value)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the response passed; None for an invalid grade."""
+        return None if self.value is None else self.selected_response == 1
+
+    @property
     def outcome(self) -> float | None:
-        """The verdict as a number: 1 for response 1, 0 for response 2, .5 for a tie, None where it is invalid."""
+        """The outcome as a number: 1 for response 1, 0 for response 2, .5 for a tie, None where it is invalid."""
         if self.invalid is not None:
             return None
         return 0.5 if self.tie else float(self.selected_response == 1)
+
+
+# Public names.
+Verdict = NamedOutcome
+Grade = NamedOutcome
+Score = NamedOutcome

@@ -1,8 +1,4 @@
-"""Vocabulary of sentences: pairs and verdicts, or examples and grades.
-
-One record per kind of judge, selected by the outcome of a contrast or by the judge's input. Sentences take their words
-from here and never ask for the judge's mode.
-"""
+"""Vocabulary for pairs and verdicts, or examples and grades."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +15,7 @@ Said = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words for what is asked about, and for what is said of it.
-
-    `stuck` says why a judge has shown nothing that said the same throughout, `often` being how often; `vsr` is what VSR
-    measures.
-    """
+    """Words for judged units and answers."""
 
     one: str  # what is asked about
     many: str
@@ -47,7 +39,7 @@ class Vocabulary:
     more_often: str  # what happens where verdicts follow a label
 
     def counted(self, number: int) -> str:
-        """Return how many of what is asked about.
+        """Return a number of units.
 
         >>> OF_EXAMPLES.counted(1), replace(OF_EXAMPLES, many="examples labelled fail").counted(30)
         ('1 example', '30 examples labelled fail')
@@ -55,7 +47,7 @@ class Vocabulary:
         return f"{number} {self.one if number == 1 else self.many}"
 
     def clusters(self, number: int) -> str:
-        """Return what clusters of them are called.
+        """Return the name of their clusters.
 
         >>> OF_PAIRS.clusters(1), OF_EXAMPLES.clusters(2)
         ('cluster of pairs', 'clusters of examples')
@@ -67,7 +59,6 @@ PLACES = {1: "first", 2: "second"}
 
 
 def _wording(kind: str) -> Vocabulary:
-    """Return the words of data/diction.toml for what is judged."""
     words: dict[str, Any] = load_table("diction")[kind]
     return Vocabulary(**{**words, "chose": tuple(words["chose"]), "stuck": tuple(words["stuck"])})
 
@@ -79,7 +70,7 @@ LABELLED_FAIL = replace(OF_EXAMPLES, one=f"example{FAILED}", many=f"examples{FAI
 
 
 def wording_of(outcome: str) -> Vocabulary:
-    """Return the words for a contrast by its outcome, as the contrast or a row of a report has it.
+    """Return the words for a contrast's outcome.
 
     >>> wording_of("passed").many, wording_of("chose-first").many
     ('examples', 'pairs')
@@ -88,22 +79,22 @@ def wording_of(outcome: str) -> Vocabulary:
 
 
 def vocabulary_for(pairs: Iterable[Pair]) -> Vocabulary:
-    """Return the words for what a judge is asked about."""
+    """Return the words for a judge's input."""
     return OF_EXAMPLES if are_examples(pairs) else OF_PAIRS
 
 
 def unit_vocabulary(pairs: Sequence[Pair]) -> Vocabulary:
-    """Return the words for what is counted of it as one: of both responses of pairs, which are related, the pairs."""
+    """Return the words for counted units."""
     return OF_PAIRS if is_of_pair_responses(pairs) else vocabulary_for(pairs)
 
 
 def is_of_pair_responses(pairs: Sequence[Pair]) -> bool:
-    """Tell whether a judge of one response is asked about both responses of pairs."""
+    """Return whether these are responses of pairs."""
     return units_per_pair(pairs) > 1
 
 
 def vocabulary_for_row(contrast: Contrast, pairs: Sequence[Pair]) -> Vocabulary:
-    """Return the words for what a contrast is about: of an attack on labelled examples the name has the label.
+    """Return the words for a contrast's row.
 
     >>> from judgefixtures.models.contrasts import other_contrasts
     >>> vocabulary_for_row(other_contrasts("attack")[0], [Example("1", "Why?", "So.", label="fail")]).many
@@ -114,7 +105,7 @@ def vocabulary_for_row(contrast: Contrast, pairs: Sequence[Pair]) -> Vocabulary:
 
 
 def combine_words(wordings: Iterable[Vocabulary], word: str) -> str:
-    """Return a word of several kinds, each once, as a legend has it that is about all of them.
+    """Return a word's distinct forms.
 
     >>> combine_words([OF_PAIRS, OF_EXAMPLES, OF_PAIRS], "many")
     'pairs or examples'

@@ -1,8 +1,4 @@
-"""Paper: tables and figure of arXiv 2509.26072 from recordings, for `judgefixtures paper`.
-
-`replication` compares the contrasts of judges with the published numbers, `markdown` writes the page (page.md.jinja),
-and `figure` draws Figure 1. Only `figure` imports matplotlib.
-"""
+"""Tables and figure of arXiv 2509.26072 from recordings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +18,7 @@ PAGE = "paper.md"
 
 @dataclass(frozen=True, slots=True)
 class WrittenPaper:
-    """What was written, what a terminal shows of it, why there is no figure where there is none, and the exit code."""
+    """The written files, terminal lines and exit code."""
 
     files: tuple[Path, ...]
     lines: tuple[str, ...]
@@ -31,10 +27,12 @@ class WrittenPaper:
 
 
 def write_paper(paper: PaperResults, folder: Path) -> WrittenPaper:
-    """Write paper.md, figure-1.svg and figure-1.png into a folder, which is made; the page also without matplotlib.
+    """Write paper.md, figure-1.svg and figure-1.png into a folder.
 
-    The exit code is 1 where a number that was asked for differs from the published one, else 10 where it could not be
-    measured, else 2 where the figure could not be drawn, else 0. Raises JudgeFixturesError naming the folder.
+    Exit codes: 0 equal, 1 another number than published, 10 not measured, 2 no figure.
+
+    Raises:
+        JudgeFixturesError: The folder is unwritable.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,4 @@
-"""Figure 1: the shift from the labels new and old, by judge and dataset.
-
-Equal numbers give the same SVG, byte for byte. The figure is readable in grey: a filled mark with its interval is
-measured, a hollow mark is published.
-"""
+"""Figure 1: the shift from the labels new and old, by judge and dataset."""
 
 from __future__ import annotations
 
@@ -35,9 +31,10 @@ ABOVE = 0.22  # a published number stands above the measured one, in rows
 
 
 def draw_figure(cells: Sequence[PaperCell], folder: Path) -> tuple[Path, ...]:
-    """Draw Figure 1 as SVG and PNG into a folder that exists; return the files, none where there is nothing to draw.
+    """Draw Figure 1 as SVG and PNG and return the files.
 
-    `cells` are measured contrasts of recency. Raises JudgeFixturesError where matplotlib is not installed.
+    Raises:
+        JudgeFixturesError: matplotlib is not installed.
     """
     if not cells:
         return ()
@@ -62,7 +59,6 @@ def draw_figure(cells: Sequence[PaperCell], folder: Path) -> tuple[Path, ...]:
 
 
 def _fill(axes: Axes, cells: Sequence[PaperCell]) -> None:
-    """Put a row per cell into the axes, the first one on top."""
     for row, cell in enumerate(cells):
         if cell.vsr is None:
             continue
@@ -92,7 +88,6 @@ def _name(cell: PaperCell) -> str:
 
 
 def _points(value: float) -> str:
-    """Return a shift with its sign: 30 is +30, and 0 has none."""
     return f"{value:+.3g}" if round(value, 9) else "0"
 
 

@@ -1,4 +1,4 @@
-"""Markdown page of the paper's tables, and the terminal's summary of it."""
+"""Markdown page of the paper's tables, and its terminal summary."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ TEMPLATE = Path(__file__).parent / "page.md.jinja"
 
 
 def paper_page(paper: PaperResults, pictures: Sequence[str], without: str = "") -> str:
-    """Return the whole page; `pictures` are the files of Figure 1, `without` says why there are none."""
+    """Return the page with `pictures`, or why it is `without`."""
     filters = {"published": _published_vsr, "fault": _fault, "plain": _plain, "interval": _interval, "count": _count}
     template = load_template(TEMPLATE, **filters, bare=format_share, signed=format_signed, one_line=make_one_line)
     subjects = [(of, _counts(paper, of)) for of in paper.subjects]
@@ -35,7 +35,7 @@ def _count(share: Estimate | None) -> str:
 
 
 def describe_paper(paper: PaperResults) -> list[str]:
-    """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
+    """Return terminal lines on judges, differences and missing recordings."""
     lacking = [each.of for each in paper.unrecorded]
     text = [_describe_subject(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
@@ -46,7 +46,7 @@ def describe_paper(paper: PaperResults) -> list[str]:
 
 
 def count_equal(paper: PaperResults) -> str:
-    """Return how many of the published numbers of the judges that were asked for are equal to what was measured."""
+    """Return how many requested published numbers are equal."""
     comparisons = [each for each in paper.comparisons if each.of.asked]
     if not comparisons:
         return "Nothing was published about these judges on these datasets: there is nothing to compare."
@@ -63,7 +63,6 @@ def _describe_subject(paper: PaperResults, of: PaperRecordings) -> str:
 
 
 def _counts(paper: PaperResults, of: PaperRecordings) -> tuple[str, str, str]:
-    """Return how many rates, VSRs and published numbers are equal or within; hyphens where nothing was published."""
     own = [each for each in paper.comparisons if each.of == of]
     return (_equal(own, "rate"), _equal(own, "VSR"), _within(own)) if own else (NOTHING,) * 3
 
@@ -92,7 +91,6 @@ def _fault(cell: PaperCell) -> str:
 
 
 def _published_vsr(cell: PaperCell) -> str:
-    """Return a published VSR; beside it what its own rates give, where that is another number."""
     if cell.published_vsr is None or cell.of.experiment is None:
         return NOTHING
     by_rates = cell.of.experiment.shift_by_rates(cell.labels)
@@ -101,7 +99,7 @@ def _published_vsr(cell: PaperCell) -> str:
 
 
 def table_inconsistencies(published: Sequence[PublishedExperiment]) -> str:
-    """Say which published VSRs are not the difference of the published rates: both numbers of each.
+    """Return published VSRs that differ from their rates.
 
     >>> table_inconsistencies(experiments())
     'All 17 published VSRs are the differences of the published rates.'
@@ -122,7 +120,7 @@ def table_inconsistencies(published: Sequence[PublishedExperiment]) -> str:
 
 
 def gemini_note(published: Sequence[PublishedExperiment]) -> str:
-    """Say where Table 1 has Gemini's VSR above GPT-4o's, although the text says that it is smaller.
+    """Return where Table 1 contradicts the text on Gemini's VSR.
 
     >>> gemini_note(experiments()).partition(":")[0]
     "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's"
@@ -143,6 +141,5 @@ def gemini_note(published: Sequence[PublishedExperiment]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text from outside on one line, with nothing in it that Markdown or HTML would obey."""
     escaped = html.escape(safe_message(make_one_line(text)), quote=False)
     return "".join(f"\\{sign}" if sign in "\\`*_[]|!#$~" else sign for sign in escaped)

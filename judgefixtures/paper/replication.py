@@ -1,7 +1,4 @@
-"""Replication of the paper's contrasts from recordings, and which published numbers they match.
-
-Each number equals that of the pytest item of the same name, because the same check computes it.
-"""
+"""Replication of the paper's contrasts from recordings."""
 
 import re
 import shlex
@@ -33,10 +30,7 @@ Quantity = Literal["rate", "VSR"]
 
 @dataclass(frozen=True, slots=True)
 class PaperRecordings:
-    """Whose recordings of what: `asked` where a difference from the published numbers is to be told by the exit code.
-
-    `model` is what the judge's table asks for: a table may give any model the name of a judge of the paper.
-    """
+    """A judge's recordings on a dataset; `asked` affects the exit code."""
 
     judge: str
     dataset: str
@@ -45,7 +39,7 @@ class PaperRecordings:
 
     @property
     def experiment(self) -> PublishedExperiment | None:
-        """What was published of this judge on this dataset; None where it is not that model, or a dated name of it."""
+        """The published experiment, or None for other models."""
         published = published_for(self.judge, self.dataset)
         if published is None:
             return None
@@ -54,18 +48,18 @@ class PaperRecordings:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the project simulates this judge, whatever it is called."""
+        """Whether the judge is simulated."""
         return self.model.startswith(SIMULATED)
 
     @property
     def name(self) -> str:
-        """The judge's name, which says where it is simulated."""
+        """The judge's name, marked if simulated."""
         tells = self.judge.startswith(SIMULATED) or not self.is_simulated
         return self.judge if tells else f"{self.judge} (simulated)"
 
     @property
     def title(self) -> str:
-        """Who, on what, and what of the paper stands beside it."""
+        """The judge, dataset and compared experiment."""
         if self.experiment is None:
             return f"{self.name} on {self.dataset}"
         stands = "stands for" if self.is_simulated else "beside"
@@ -74,10 +68,10 @@ class PaperRecordings:
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """One contrast of one judge on one dataset, measured; everything None and a `fault` where it could not be.
+    """One contrast of a judge on a dataset.
 
-    `rates` are how often the first response was chosen: with the labels as the contrast's name has them, and
-    exchanged. `cited` is the share of all reasons that cite a label. A `fault` beside numbers is a doubt about them.
+    `rates` count choices of response 1 with labels as named and exchanged, `cited` is the share of citing reasons,
+    `fault` a doubt.
     """
 
     of: PaperRecordings
@@ -91,7 +85,7 @@ class PaperCell:
 
     @property
     def labels(self) -> Labels:
-        """The labels of the first and the second response, as the contrast's name has them."""
+        """The labels of both responses, as named."""
         return self.contrast.labels
 
     @property
@@ -101,18 +95,18 @@ class PaperCell:
         return (self.labels, first), (self.labels[::-1], second)
 
     def published_rate(self, labels: Labels) -> int | None:
-        """Return the published rate of a condition in percent, None where there is none."""
+        """Return a condition's published rate in percent, or None."""
         return self.of.experiment.rates.get(labels) if self.of.experiment else None
 
     @property
     def published_vsr(self) -> int | None:
-        """The published VSR in percent, None where there is none."""
+        """The published VSR in percent, or None."""
         return self.of.experiment.shifts.get(self.labels) if self.of.experiment else None
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """A published number, in percent, beside what was measured of it: None where nothing could be."""
+    """A published number in percent and its measurement, or None."""
 
     of: PaperRecordings
     quantity: Quantity
@@ -122,18 +116,18 @@ class PublishedComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether both are the same as printed, in whole percent."""
+        """Whether both are equal in whole percent."""
         return self.measured is not None and abs(100 * self.measured.value - self.published) < HALF_A_PERCENT
 
     @property
     def is_within(self) -> bool:
-        """Whether the published number lies in the interval of the measured one."""
+        """Whether the published number is in the measured interval."""
         return self.measured is not None and self.measured.low <= self.published / 100 <= self.measured.high
 
 
 @dataclass(frozen=True, slots=True)
 class MissingRecordings:
-    """Recordings that there are not, and the command that makes them."""
+    """Missing recordings and the command to make them."""
 
     of: PaperRecordings
     command: str
@@ -141,25 +135,25 @@ class MissingRecordings:
 
 @dataclass(frozen=True, slots=True)
 class PaperResults:
-    """All of it: what was measured, and what is not recorded, of which a part may not have been asked for."""
+    """All measurements and missing recordings."""
 
     cells: tuple[PaperCell, ...]
     unrecorded: tuple[MissingRecordings, ...] = ()
 
     def measured(self, family: str, *, story: bool | None = None) -> tuple[PaperCell, ...]:
-        """Return the measured cells of a family, about stories or about answers alone where that is said."""
+        """Return a family's measured cells."""
         own = (cell for cell in self.cells if cell.contrast.family == family and cell.vsr is not None)
         return tuple(cell for cell in own if story in (None, cell.is_story))
 
     @property
     def subjects(self) -> tuple[PaperRecordings, ...]:
-        """Everything that is recorded or was asked for, once."""
+        """All recorded or requested judges and datasets."""
         lacking = [each.of for each in self.unrecorded if each.of.asked]
         return tuple(dict.fromkeys([*(cell.of for cell in self.cells), *lacking]))
 
     @property
     def comparisons(self) -> tuple[PublishedComparison, ...]:
-        """Every published number of these subjects, measured or not."""
+        """Every published number of these subjects."""
         return tuple(each for of in self.subjects for each in self._compared(of))
 
     def _compared(self, of: PaperRecordings) -> Iterator[PublishedComparison]:
@@ -175,27 +169,23 @@ class PaperResults:
 
     @property
     def differing(self) -> tuple[PublishedComparison, ...]:
-        """What was asked for, was measured and is another number than the published one."""
+        """The requested numbers that differ from the published ones."""
         return tuple(each for each in self.comparisons if each.of.asked and each.measured and not each.is_equal)
 
     @property
     def faults(self) -> tuple[PaperCell, ...]:
-        """What is recorded and could not be measured, or is in doubt."""
+        """The recorded cells that are unmeasured or in doubt."""
         return tuple(cell for cell in self.cells if cell.fault)
 
     @property
     def is_lacking(self) -> bool:
-        """Whether anything that was asked for could not be measured."""
+        """Whether anything requested was not measured."""
         unmeasured = any(cell.of.asked and cell.vsr is None for cell in self.cells)
         return unmeasured or any(each.of.asked for each in self.unrecorded)
 
 
 def open_run(config: Path | None = None, cassettes: Path | None = None) -> Run:
-    """Return the run of a configuration file, or of this folder's pyproject.toml where there is one; asking nobody.
-
-    As many pairs as the configuration says, else as many as the paper had. Raises JudgeFixturesError for a file that
-    cannot be read.
-    """
+    """Return the run of a configuration file, or raise JudgeFixturesError."""
     own = None if config is None or config.name == "pyproject.toml" else config  # pytest finds that one by itself
     options = {"--judge-config": own, "--judge-cassettes": cassettes}
     words = ["pytest", *(word for name, path in options.items() if path for word in (name, str(path)))]
@@ -208,12 +198,12 @@ def open_run(config: Path | None = None, cassettes: Path | None = None) -> Run:
 
 
 def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] = ()) -> PaperResults:
-    """Return the paper's contrasts of some judges on some datasets, measured from recordings.
+    """Return the paper's contrasts, measured from recordings.
 
-    Without judges: the simulated ones that stand for the paper's, and of the paper's own those that are recorded.
-    Without datasets: those of the paper's experiment for its judges, and for others those that the configuration asks
-    about cues. Raises JudgeFixturesError for a judge or a dataset that there is not, and for a judge that grades one
-    response; what is not recorded is no error.
+    Defaults: the simulated and recorded judges of the paper, on its datasets.
+
+    Raises:
+        JudgeFixturesError: An unknown judge or dataset, or a judge of one response.
 
     >>> paper = measure_paper(Run.from_config(None, cassettes="nowhere"), ["simulated-gpt-4o"], ["house-close"])
     >>> len(paper.cells), len(paper.comparisons), paper.is_lacking
@@ -236,7 +226,6 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
 
 
 def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
-    """Raise JudgeFixturesError for judges that grade one response: of a choice between two they have no rates."""
     if graders := [name for name in judges if mode_class(run.config.judge_table(name)).grades]:
         grade = "grades" if len(graders) == 1 else "grade"
         raise JudgeFixturesError(
@@ -246,13 +235,13 @@ def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
 
 
 def is_recorded(run: Run, of: PaperRecordings) -> bool:
-    """Return whether a judge's answers to any of the paper's labels on a dataset are recorded."""
+    """Return whether a judge has answers to the paper's labels."""
     folder = run.library.folder(of.judge, of.dataset)
     return any(path for family in FAMILIES for path in folder.glob(f"*{family}-*.jsonl"))
 
 
 def recording_command(run: Run, of: PaperRecordings) -> str:
-    """Return the command that records the paper's contrasts of a judge on a dataset."""
+    """Return the command that records the paper's contrasts."""
     # The simulated judges are nobody's: their server is started for as long as they are asked.
     server = "python -m judgefixtures.simulator --port 8080 -- " if of.is_simulated else ""
     pairs = run.options.pairs or run.config.pairs or PAIRS
@@ -261,10 +250,6 @@ def recording_command(run: Run, of: PaperRecordings) -> str:
 
 
 def _by_default(datasets: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield who stands for the paper's judges, on all of their datasets or on some, and whether they are asked for.
-
-    The simulated ones come first, and they alone are asked for.
-    """
     everyone = [(judge, dataset) for each in experiments() for judge, dataset in each.recorded.items()]
     for judge, dataset in sorted(everyone, key=lambda who: not who[0].startswith(SIMULATED)):
         for name in datasets or (dataset,):
@@ -297,7 +282,6 @@ def _cell(run: Run, of: PaperRecordings, contrast: Contrast, *, story: bool) -> 
 
 
 def _rates(run: Run, of: PaperRecordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
     judge, check = run.judge(of.judge), run.registry.check(finding.name)
     check = run.registry.fitted(check, judge.table, run.pairs(of.judge, of.dataset))
     pairs = run.about(CheckId(of.judge, of.dataset, check)).pairs

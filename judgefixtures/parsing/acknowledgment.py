@@ -18,7 +18,7 @@ Acknowledgment = Answer
 
 
 class Detector(Protocol):
-    """Whoever can tell whether a justification admits a cue; `acknowledgment` is one."""
+    """A detector of admitted cues, such as `acknowledgment`."""
 
     def __call__(
         self,
@@ -30,7 +30,7 @@ class Detector(Protocol):
         selected: Literal[1, 2] | None = None,
         terms: Terms = NO_TERMS,
     ) -> Acknowledgment:
-        """Return what a reason acknowledges of the cues of responses 1 and 2."""
+        """Return what a reason acknowledges of both cues."""
 
 
 def acknowledgment(
@@ -42,16 +42,17 @@ def acknowledgment(
     selected: Literal[1, 2] | None = None,
     terms: Terms = NO_TERMS,
 ) -> Acknowledgment:
-    """Return whether a judge's reason cites the cues of its prompt, merely mentions them, or neither.
+    """Return whether a reason cites the cues of its prompt, mentions them, or neither.
 
-    `cue_1` and `cue_2` are the labels on response 1 and 2: of a built-in family ("expert", "human", "llm", "unknown";
-    "new", "old"; "young", "old"; ...), a user's own, or "" for none; without any cue the answer is "absent".
-    `sentences` are the rendered cue sentences: their words are the vocabulary of an own family, beside its `terms`.
-    `selected` is the response that the verdict chose, where known; it tells a label overruled from one that agrees
-    with the verdict.
-    Only references to the family of the given cues count. Every str has an answer; nothing is raised.
+    Only references to the cues' family count. No text raises.
 
-    Source: the definition in the project's protocol, since arXiv 2509.26072 does not define its detector.
+    Args:
+        reason: The judge's reason.
+        cue_1: Label of response 1, built-in or the user's, or "".
+        cue_2: Label of response 2, or "".
+        sentences: The rendered cue sentences: vocabulary of a user's family.
+        selected: The verdict, if known: shows whether a label was overruled.
+        terms: Further words of a user's labels.
 
     >>> acknowledgment("Response 1 is clear, accurate and written by an expert.", "expert", "unknown")
     'cited'
@@ -73,7 +74,7 @@ def explain_acknowledgment(
     selected: Literal[1, 2] | None = None,
     terms: Terms = NO_TERMS,
 ) -> AcknowledgmentReading:
-    """Return the same answer with what decided it: the sentence, the words in it, and what weighed most.
+    """Return the acknowledgment with the sentence and words that decided it.
 
     >>> explain_acknowledgment("Clear. It is by an expert, which I trust.", "expert", "llm", selected=1).sentence
     'it is by an expert , which i trust'

@@ -16,7 +16,7 @@ k and K words and classes in the clause of a label's word, kb and ka where that 
 label's word in its family, p, x, pc and xc words and classes of the sentence before and after, G, g and gc
 of the whole text.
 
-Linear time: each word is looked up once, and a sentence is at most `_LONGEST_SENTENCE` words.
+Linear time: each word is looked up once, and a sentence is at most `LONGEST_SENTENCE` words.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from .lexicon import (
     family_terms,
     own_family_terms,
 )
+from .reason_sentences import split_sentences
 
 Answer = Literal["cited", "mentioned", "absent"]
 Pair = tuple[str, str]
 
-_LONGEST_SENTENCE = 60  # words; a longer one is cut
 _CLAUSE = 12  # words that a clause spans on either side of a label's word
 _MANY = 12  # sentences; more are as many
 OWN = "own"  # what a family is called that is none of the built-in ones
@@ -65,53 +65,7 @@ FOREIGN, FOREIGN_FROM = 2, 0.80  # the same where so many words stand in no reas
 
 # ---- text to words ------------------------------------------------------------------------------------------
 
-_NUMBER = {"1": "r1", "2": "r2", "one": "r1", "two": "r2", "a": "r1", "b": "r2", "first": "r1", "second": "r2"}
-_CALLED = (
-    "response|story|answer|text|candidate|option|explanation|reply|version|essay|assistant|r|resp|piece|entry"
-    "|submission|tale"
-)
-_NUMBERED = re.compile(
-    rf"(?i:\b(?:{_CALLED})s? ?#?)(1|2|A|B|(?i:one|two))\b"
-    r"|(?i:\b(?<!at )(?:the )?(first|second)(?! (?:hand|aid|time|of all|person|place|nature))"
-    rf"(?: (?:{_CALLED}|one))?)\b"
-    r"|(?<![\w.,/])([12])(?![\w/%]|[.,]\d)"
-)
-_ABBREVIATED = re.compile(r"\b(?:[A-Za-z]{1,2}\.){2,}")
-_TYPOGRAPHY = str.maketrans(
-    {
-        **dict.fromkeys("’‘", "'"),
-        **dict.fromkeys('“”"*`#_<>', " "),
-        **dict.fromkeys("-‑‐", " "),
-        **dict.fromkeys("–—|", ";"),
-        "→": ":",
-    }
-)
-_NOT = re.compile(r"can't\b|\bcannot\b|\bwon't\b|n't\b")
-_WRITTEN_OUT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not"}
-_TOKEN = re.compile(r"[a-z0-9]+|'(?:s|d|ll|ve|re|m)\b|[.!?;\n,:()]")
-_ENDS = frozenset(".!?;\n")
 _CLAUSE_ENDS = word_set(", : ( ) but yet although though while whereas because since which and so however")
-
-
-def split_sentences(text: str) -> list[list[str]]:
-    """Return the words of a text by sentence; "Response 1" is the word "r1".
-
-    >>> split_sentences("Response 1 isn't old. The second one is!")
-    [['r1', 'is', 'not', 'old'], ['r2', 'is']]
-    """
-    plain = _ABBREVIATED.sub(lambda match: match[0].replace(".", ""), text.translate(_TYPOGRAPHY))
-    plain = _NUMBERED.sub(lambda match: _NUMBER[(match[1] or match[2] or match[3]).lower()], plain).lower()
-    plain = _NOT.sub(lambda match: _WRITTEN_OUT[match[0]], plain)
-    match: list[list[str]] = []
-    words: list[str] = []
-    for token in _TOKEN.findall(plain):
-        if token in _ENDS or len(words) >= _LONGEST_SENTENCE:
-            if words:
-                match.append(words)
-            words = []
-        if token not in _ENDS:
-            words.append(token)
-    return [*match, words] if words else match
 
 
 # ---- of one response ----------------------------------------------------------------------------------------
@@ -132,15 +86,6 @@ _CONTRAST = word_set("but yet however though although")
 
 
 def _as_of_two(words: Sequence[str], lexicon: Lexicon) -> list[str]:
-    """Return a sentence about one response as a reason about two would say it.
-
-    A verdict in spite of a label stands behind "but"; one against the response, behind a label, is no denial of it.
-
-    >>> " ".join(_as_of_two("it is old and still passes".split(), family_terms("recency")))
-    'it is old , but passes'
-    >>> " ".join(_as_of_two("so old a text does not pass".split(), family_terms("recency")))
-    'so old a text misses'
-    """
     turned = _OVERRULED.sub(lambda match: f" , but {match['said'] or ''}", f" {' '.join(words)}").split()
     kinds = lexicon.classes(turned)
     label = next((at for at, kind in enumerate(kinds) if any(each not in (HINT, WEAK) for each in kind)), None)
@@ -165,9 +110,10 @@ _OF_JUDGING = frozenset({"AUTHOR", "JUDGING", "R", "RW", "RL"})  # a sentence wi
 
 @dataclass(frozen=True, slots=True)
 class ReasonSentence:
-    """A sentence as it is read: its words, the symbol that stands for each, their classes, where a cue's words are.
+    """A sentence with symbols and classes of its words.
 
-    `shown` are its words as they were written.
+    Attributes:
+        shown: The words as written.
     """
 
     shown: Sequence[str]
@@ -179,15 +125,14 @@ class ReasonSentence:
 
     @property
     def may_refer(self) -> bool:
-        """Whether it has words of the family, or such as speak of authors or labels."""
+        """Whether it may refer to the family, authors or labels."""
         return bool(self.spans) or any(not _SPEAKING.isdisjoint(mark) for mark in self.marks)
 
     @property
     def pointing(self) -> Sequence[int]:
-        """Where its words are that speak of a cue: those of the family, or else of authors and labels.
+        """The positions of words that refer to a cue.
 
-        A weak one ("when", "people") speaks of a cue beside another word of people, authors or labels. Where another
-        family's label is named ("a human author"), words of authors speak of that one.
+        Weak words ("when") need another such word. Words of authors count if no other label is named.
         """
         marked = list(zip(self.words, self.marks, strict=True))
         named = [at for at, (word, mark) in enumerate(marked) if not _NAMED.isdisjoint(mark) and word not in _TOPICAL]
@@ -197,16 +142,16 @@ class ReasonSentence:
 
     @property
     def is_faint(self) -> bool:
-        """Whether none of its words names a label or the attribute, but such as mostly speak of something else."""
+        """Whether it has only weak references."""
         return all(at in self.weak or self.symbols[at] == HINT for at in self.spans)
 
     @property
     def judges(self) -> bool:
-        """Whether it speaks of authors, of its own judging, or of a response by its number."""
+        """Whether it speaks of authors, judging or a numbered response."""
         return any(not _OF_JUDGING.isdisjoint(mark) for mark in self.marks)
 
     def strange(self, table: Mapping[str, Weights]) -> int:
-        """How many of its words stand in no reason, where it retells what a response is about; 0 where it judges."""
+        """Return the number of words unknown in reasons; 0 if judging."""
         if self.judges:
             return 0
         marked = zip(self.words, self.marks, strict=True)
@@ -215,7 +160,11 @@ class ReasonSentence:
 
 @dataclass(frozen=True, slots=True)
 class CueReference:
-    """A sentence that may refer to a cue, and its features; `shared` are those of the text, the same in all of it."""
+    """A sentence that may refer to a cue, with its features.
+
+    Attributes:
+        shared: Features of the whole text.
+    """
 
     sentence: ReasonSentence
     own: frozenset[str]
@@ -232,7 +181,6 @@ def _side(labels: set[str], cues: Pair, selected: int | None) -> str:
 
 
 def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None) -> str:
-    """Return what stands for a word: a response, a side, a class of the family's, or nothing ("")."""
     if word in _RESPONSES:
         return "R" if selected is None else "RW" if word == f"r{selected}" else "RL"
     if labels := {kind[1:] for kind in classes if kind.startswith(VALUE)}:
@@ -241,7 +189,6 @@ def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None)
 
 
 def _read_sentence(words_shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> ReasonSentence:
-    """Return a sentence with what its words stand for; of one response, where one cue was shown."""
     words = words_shown if all(cues) else _as_of_two(words_shown, lexicon)
     classes_of_words = lexicon.classes(words)
     kinds = [
@@ -260,7 +207,7 @@ def _read_sentence(words_shown: Sequence[str], lexicon: Lexicon, cues: Pair, sel
 
 
 def cue_references(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[CueReference]:
-    """Return the sentences of a reason that may refer to its cues, with their features."""
+    """Return the sentences that may refer to the cues."""
     once = dict.fromkeys(map(tuple, split_sentences(reason)))  # what a loop says again says nothing more
     text = [_read_sentence(words, lexicon, cues, selected) for words in once]
     places = [at for at, sentence in enumerate(text) if sentence.may_refer]
@@ -271,7 +218,6 @@ def cue_references(reason: str, lexicon: Lexicon, family: str, cues: Pair, selec
 
 
 def _of_text(text: Sequence[ReasonSentence]) -> Iterator[str]:
-    """Yield the features of a whole text."""
     yield f"G:n{min(len(text), _MANY)}"
     yield f"G:s{min(sum(bool(sentence.spans) for sentence in text), 5)}"
     for sentence in text:
@@ -282,7 +228,6 @@ def _of_text(text: Sequence[ReasonSentence]) -> Iterator[str]:
 
 
 def _of_sentence(at: int, text: Sequence[ReasonSentence], family: str) -> Iterator[str]:
-    """Yield the features of the sentence at a place of a text."""
     here = text[at]
     yield "bias"
     yield from (("G:first",) if at == 0 else ()) + (("G:last",) if at == len(text) - 1 else ())
@@ -307,7 +252,6 @@ def _of_sentence(at: int, text: Sequence[ReasonSentence], family: str) -> Iterat
 
 
 def _of_classes(here: ReasonSentence) -> Iterator[str]:
-    """Yield which classes a sentence has, which stand before which, and which follow each other."""
     yield from (f"c:{mark}" for mark in {mark for marks in here.marks for mark in marks})
     seen: set[str] = set()
     for place, marks in enumerate(here.marks):
@@ -324,7 +268,6 @@ def _of_classes(here: ReasonSentence) -> Iterator[str]:
 
 
 def _of_clause(here: ReasonSentence, place: int) -> Iterator[str]:
-    """Yield what stands in the clause of a cue's word."""
     words, kind = here.words, here.symbols[place]
     first = last = place
     while first > 0 and words[first - 1] not in _CLAUSE_ENDS and place - first < _CLAUSE:
@@ -360,11 +303,12 @@ def feature_weights() -> Mapping[str, Weights]:
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgmentReading:
-    """The answer for a reason, how likely each answer is, and what decided it.
+    """The acknowledgment of a reason, with probabilities and evidence.
 
-    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do, and `features` those of
-    its classes that weighed most, the weightiest first; all are empty where the answer is absent. Without a span
-    nothing is cited.
+    Attributes:
+        sentence: The deciding sentence, empty if absent.
+        span: Its words about the cue.
+        features: Its classes, largest weight first.
     """
 
     answer: Answer
@@ -377,7 +321,7 @@ class AcknowledgmentReading:
 
     @property
     def why(self) -> str:
-        """What weighed most, in words; empty where the answer is absent."""
+        """The largest weights in words, or ""."""
         return "; ".join(words for feature in self.features if (words := describe_feature(feature)))
 
 
@@ -386,7 +330,7 @@ _SIDES: dict[str, str] = load_table("stance")["sides"]
 
 
 def describe_feature(feature: str) -> str | None:
-    """Return a feature of classes as a diagnosis quotes it; None of the others, which say little by themselves.
+    """Return a class feature as text, or None.
 
     >>> describe_feature("K:VW~REASON"), describe_feature("o:DISCLAIMER<VL"), describe_feature("w:because")
     ("a word of reason beside the winner's label", "a word of disclaimer before the loser's label", None)
@@ -399,7 +343,7 @@ def describe_feature(feature: str) -> str | None:
 
 
 def decide_answer(cited: float, mentioned: float, absent: float, least: float = CITED_FROM) -> Answer:
-    """Return the answer for the probabilities of the three; *cited* takes at least so much."""
+    """Return the answer; *cited* needs `least`."""
     if cited >= least:
         return "cited"
     return "mentioned" if mentioned > absent else "absent"
@@ -407,9 +351,9 @@ def decide_answer(cited: float, mentioned: float, absent: float, least: float = 
 
 @lru_cache(maxsize=256)  # all reasons of a condition have the same
 def lexicon_for_labels(cues: Pair, cue_sentences: Pair, terms: Terms) -> tuple[Lexicon, str]:
-    """Return the words of the family of two labels, and its name; `OWN` where it is none of the built-in ones.
+    """Return the lexicon and name of two labels' family, or `OWN`.
 
-    A label of a built-in name is one of its own where its sentence says nothing of what it stands for.
+    A built-in name needs a fitting sentence.
     """
     read: Terms = (tuple(map(normalize_term, terms[0])), tuple(map(normalize_term, terms[1])))
     possible = families_of(*cues)
@@ -422,7 +366,7 @@ def lexicon_for_labels(cues: Pair, cue_sentences: Pair, terms: Terms) -> tuple[L
 
 
 def normalize_term(term: str) -> str:
-    """Return a term of a user's as the reading writes it in a text; "" where no text could hold it in one sentence.
+    """Return a user's term as texts are read, or "".
 
     >>> [normalize_term(term) for term in ("Acme's first edition", "A.C.M.E.", "Stop! Go", "愛")]
     ["acme 's r1 edition", 'acme', '', '']
@@ -432,7 +376,6 @@ def normalize_term(term: str) -> str:
 
 
 def _speaks(cue: str, family: str, sentence: str) -> bool:
-    """Return whether a sentence says of a response what a built-in label stands for."""
     if not sentence or not cue:
         return True
     words = [word for words in split_sentences(sentence) for word in words]
@@ -442,10 +385,9 @@ def _speaks(cue: str, family: str, sentence: str) -> bool:
 def classify_reason(
     reason: str, cues: Pair, selected: int | None = None, said: Pair = ("", ""), terms: Terms = NO_TERMS
 ) -> AcknowledgmentReading:
-    """Return the stance of a reason to two labels, of which one may be "".
+    """Return the acknowledgment of two labels, one of which may be "".
 
-    `said` are the cues' sentences and `terms` the words by which a user's own labels may be cited. Any str has an
-    answer; nothing is raised.
+    `said` are the cues' sentences, `terms` a user's words. No text raises.
 
     >>> found = classify_reason("Response 1 is better because it was written by an expert.", ("expert", "llm"), 1)
     >>> found.answer
@@ -461,7 +403,7 @@ def classify_reason(
 def classify_sentences(
     references: Sequence[CueReference], table: Mapping[str, Weights], least: float = CITED_FROM
 ) -> AcknowledgmentReading:
-    """Return the stance of the sentences that may refer; *cited* takes `least`, more where little speaks of a cue."""
+    """Return the acknowledgment of sentences; *cited* needs at least `least`."""
     if not references:
         return AcknowledgmentReading("absent", 0.0, 0.0, 1.0)
     shared = references[0].shared
@@ -492,7 +434,6 @@ def classify_sentences(
 
 
 def _least(references: Sequence[CueReference], chosen: ReasonSentence, table: Mapping[str, Weights]) -> float:
-    """Return how likely *cited* has to be where little speaks of a cue, or the chosen sentence retells; else 0."""
     if chosen.strange(table) >= FOREIGN:
         return FOREIGN_FROM
     return FAINT_FROM if all(instance.sentence.is_faint for instance in references) else 0.0
@@ -504,7 +445,6 @@ def _sums(rows: Mapping[str, Weights], features: frozenset[str]) -> tuple[int, i
 
 
 def _explained(chosen: CueReference, answer: Answer, rows: Mapping[str, Weights]) -> tuple[str, str, tuple[str, ...]]:
-    """Return a sentence, the words in it that speak of a cue, and what weighed most for its answer."""
     here, towards = chosen.sentence, 1 if answer == "cited" else -1
     weighed = sorted((-towards * rows[each][1], each) for each in chosen.own if each in rows and describe_feature(each))
     span = ", ".join(dict.fromkeys(here.words[place] for place in here.pointing))

@@ -1,7 +1,4 @@
-"""Hints about the configuration key that would make an unreadable answer readable.
-
-A hint is for people. The parser never acts on a hint.
-"""
+"""Hints about the configuration key that would make an unreadable answer readable."""
 
 import itertools
 import json
@@ -49,9 +46,7 @@ def hint_for_answer(
     labels: Sequence[object] | None = None,
     field: str | None = None,
 ) -> str:
-    r"""Return the key that would have a judge's answer read, as its table takes it; empty where none would.
-
-    The other arguments are those with which `parse_grade` did not read it.
+    r"""Return the key that would make an answer a grade, or "".
 
     >>> hint_for_answer('{"rating": "good", "reason": "It is short."}')
     'grade_field = "rating"'
@@ -70,9 +65,7 @@ def hint_for_answer(
 
 
 def hint_for_score(text: str, format: Literal["json", "brackets"] = "json") -> str:  # noqa: A002 (as parse_score's)
-    """Return the keys with which an answer that states no score is read as a grade; empty where none would.
-
-    A number is none: it was meant as a score.
+    """Return the keys that would make an answer a grade, not a score, or "".
 
     >>> hint_for_score('{"verdict": "pass"}'), hint_for_score("GRADE: C"), hint_for_score('{"score": 0}')
     ('mode = "binary"', 'mode = "binary" and verdict = "grade"', '')
@@ -85,7 +78,7 @@ def hint_for_score(text: str, format: Literal["json", "brackets"] = "json") -> s
 
 
 def hint_for_rating(text: str, format: NotationFormat = "json", scale: Scale = (1, 10)) -> str:  # noqa: A002 (as parse_score's)
-    """Return the keys with which an answer that states no score of a scale is read; empty where none would.
+    """Return the keys that would make an answer a score, or "".
 
     >>> hint_for_rating("It is right. [[7]]"), hint_for_rating('{"verdict": "pass"}'), hint_for_rating("It may.")
     ('verdict = "brackets"', 'mode = "binary"', '')
@@ -97,7 +90,7 @@ def hint_for_rating(text: str, format: NotationFormat = "json", scale: Scale = (
 
 
 def hint_for_choice(text: str, format: NotationFormat = "json") -> str:  # noqa: A002 (as parse_verdict's)
-    """Return the keys with which an answer that states no choice is read; empty where none would.
+    """Return the keys that would make an answer a choice, or "".
 
     >>> hint_for_choice("Both are fine, the second is shorter. [[B]]")
     'verdict = "brackets"'
@@ -119,8 +112,6 @@ def hint_for_choice(text: str, format: NotationFormat = "json") -> str:  # noqa:
 
 @dataclass(frozen=True, slots=True)
 class _UnreadAnswer:
-    """An answer, and how it was read in vain."""
-
     text: str
     format: GradeFormat
     labels: Sequence[object] | None
@@ -128,19 +119,16 @@ class _UnreadAnswer:
 
     @property
     def entries(self) -> list[tuple[str, Any]]:
-        """What the objects of the answer hold, outermost fields alone, under the table's own name or a short one."""
         each = itertools.chain.from_iterable(fields.items() for fields in json_objects_in(self.text))
         few, own = itertools.islice(each, MOST_FIELDS), normalize_key(self.field or "")
         return [(name, value) for name, value in few if len(name) <= LONGEST_LABEL or normalize_key(name) == own]
 
     @property
     def fields(self) -> list[tuple[str, Any]]:
-        """The same with each field once, as it stands there last."""
         return list(dict(self.entries).items())
 
 
 def _another_form(unread: _UnreadAnswer) -> str:
-    """Return the form in which the answer states its grade, with labels as they are or without."""
     for form in get_args(GradeFormat):
         if form != unread.format and parse_grade(unread.text, form, unread.labels).passed is not None:
             return f'verdict = "{form}"'
@@ -148,13 +136,11 @@ def _another_form(unread: _UnreadAnswer) -> str:
 
 
 def _letter(unread: _UnreadAnswer) -> str:
-    """Return the form in which a letter is a grade."""
     stated = parse_grade(unread.text, "grade", (sorted(grades.PASSING_LETTERS), sorted(grades.FAILING_LETTERS)))
     return "" if stated.passed is None else 'verdict = "grade"'
 
 
 def _another_form_with_labels(unread: _UnreadAnswer) -> str:
-    """Return the form of a grade that has labels of its own, where it stands in brackets or on a line."""
     for form in ("grade", "brackets"):
         if form != unread.format and (hint := _own_labels(replace(unread, format=form, field=None))):
             return f'verdict = "{form}" and {hint}'
@@ -162,7 +148,6 @@ def _another_form_with_labels(unread: _UnreadAnswer) -> str:
 
 
 def _another_field(unread: _UnreadAnswer) -> str:
-    """Return the one field that states a grade which can be read, where it is not looked for."""
     if unread.format != "json":
         return ""
     words = grades.grade_words("json", None if unread.labels is None else grades.label_sides(unread.labels))
@@ -184,7 +169,6 @@ def _another_field(unread: _UnreadAnswer) -> str:
 
 
 def _likeliest_first(field: tuple[str, Any]) -> tuple[bool, int, bool]:
-    """Return a key by which the usual fields come first in their order, then those that sound like a grade."""
     name = normalize_key(field[0])
     return name not in _FIELDS, _FIELDS.index(name) if name in _FIELDS else 0, not _is_likely(name)
 
@@ -194,7 +178,6 @@ def _is_likely(name: str) -> bool:
 
 
 def _own_labels(unread: _UnreadAnswer) -> str:
-    """Return what to do with a value that stands where a grade may be meant, and is none."""
     field, value = next(_values(unread), ("", None))
     if value is None:
         return ""
@@ -209,7 +192,6 @@ def _own_labels(unread: _UnreadAnswer) -> str:
 
 
 def _values(unread: _UnreadAnswer) -> Iterator[tuple[str, Any]]:
-    """Yield what may be a grade that is spelled otherwise, with the name of its field, or an empty one."""
     invalid = parse_grade(unread.text, unread.format, unread.labels, unread.field).invalid
     if unread.format == "json":
         own = normalize_key(unread.field or "")
@@ -227,14 +209,12 @@ def _values(unread: _UnreadAnswer) -> Iterator[tuple[str, Any]]:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or spelled as one, and no longer than a hint may be."""
     if isinstance(value, str):
         return _NUMBER.fullmatch(value.strip()) is not None
     return isinstance(value, int | Decimal) and not isinstance(value, bool) and len(str(value)) <= LONGEST_LABEL
 
 
 def _is_label(value: object) -> bool:
-    """Tell whether a value may be a label: a few words without marks between them, or true or false."""
     if isinstance(value, str):
         fits = len(value) <= LONGEST_LABEL and 0 < len(value.split()) <= MOST_WORDS
         return fits and bool(normalize_grade(value)) and not _PROSE.search(value)
@@ -242,6 +222,5 @@ def _is_label(value: object) -> bool:
 
 
 def _quoted(value: object) -> str:
-    """Return a label as a configuration has it."""
     text = value.strip(" *`'\".") or value if isinstance(value, str) else value
     return json.dumps(text, ensure_ascii=False)

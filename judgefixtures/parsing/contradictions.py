@@ -1,17 +1,7 @@
-"""Contradictions: does a judge's reason argue for the other response than its verdict? Rules, no model.
+"""Contradictions: does a judge's reason argue for the other response?
 
-Many judges write the verdict before the reason, and some reasons then argue for the other response.
-data/contradictions.en.toml holds the names of the two responses, the words that rank them, and the words that take a
-ranking back. A false alarm would accuse a judge of incoherence, so unclear statements count for nothing:
-
-- `_sentences` removes quotes, splits the text, and writes ① and ② for the names.
-- `_statements` finds *rankings* ("① is better") and *merits* ("② does not answer") in the judge's own voice, without
-  conditions, concessions, questions or denials.
-- `_weigh` lets the last conclusion outweigh earlier concessions.
-
-For a judge of one response, `_graded` tests whether the reason says the opposite of the grade.
-
-The time is linear in the text: a sentence has at most `_LONGEST` characters, and repetitions in patterns are bounded.
+Rules with data/contradictions.en.toml find *rankings* ("① is better") and *merits* ("② does not answer"); unclear
+statements do not count.
 """
 
 import re
@@ -35,7 +25,7 @@ _PLAINER = (("cannot", "can not"), ("won't", "will not"), ("n't", " not"), ("the
 
 
 class ArguedResponse(NamedTuple):
-    """The response that a reason argues for, and the sentence that says so most plainly."""
+    """The response that a reason argues for, with its clearest sentence."""
 
     response: Side
     quote: str
@@ -48,8 +38,6 @@ class _Sentence(NamedTuple):
 
 
 class _Statement(NamedTuple):
-    """Words of a sentence that speak for or against a response, whether they conclude, and whether a "but" follows."""
-
     about: str  # ① or ②: "② is worse" is about ②
     bad: bool
     ranks: bool  # the response as a whole, not one of its merits
@@ -62,12 +50,10 @@ class _Statement(NamedTuple):
 
     @property
     def side(self) -> Side:
-        """The response they speak for."""
         return 1 if (self.about == "①") != self.bad else 2
 
 
 def _sentences(text: str, content_type: str) -> Iterator[_Sentence]:
-    """Yield the sentences of a text, without what it quotes, in pieces of bounded length."""
     unquoted = _rule("quoted").sub(lambda match: "\x00" * len(match[0]), text.translate(_TYPOGRAPHY))
     # One scheme of names per text: where the two are called Response 1 and 2, "option 1" is something they are about.
     nouns = (re.escape(content_type.strip().lower()) or "response", "response", _rule("nouns").pattern)
@@ -83,7 +69,6 @@ def _sentences(text: str, content_type: str) -> Iterator[_Sentence]:
 
 
 def _sentence(original: str, unquoted: str, names: re.Pattern[str], named_last: str) -> _Sentence:
-    """Return a sentence with ① and ② for its names; `named_last` are those of the last sentence with names."""
     starts, bare = [name.start() for name in names.finditer(unquoted)], names is _rule("bare")
 
     def mark(match: re.Match[str]) -> str:
@@ -105,12 +90,10 @@ def _sentence(original: str, unquoted: str, names: re.Pattern[str], named_last: 
 
 
 def _order(plain: str) -> str:
-    """Return the names in a plain sentence in the order in which they are first used."""
     return "".join(sorted((name for name in "①②" if name in plain), key=plain.index))
 
 
 def _statements(plain: str, number: int) -> list[_Statement]:
-    """Return what a plain sentence says in the judge's own voice; no judge says more than `_MANY` things in one."""
     is_said = not plain.endswith("?") and _order(plain)
     spared, statements = _conceded(plain), islice(_worded(plain, number) if is_said else (), _MANY)
     meant = (words for words in statements if not any(words.start in span for span in spared))
@@ -118,7 +101,6 @@ def _statements(plain: str, number: int) -> list[_Statement]:
 
 
 def _worded(plain: str, number: int) -> Iterator[_Statement]:
-    """Yield the words that rank the responses, or credit one of them with a merit, whether they count or not."""
     but = _rule("but").search(plain, 4)
     turn = but.start() if but and "not only" not in plain[: but.start()] else -1
 
@@ -147,7 +129,6 @@ def _worded(plain: str, number: int) -> Iterator[_Statement]:
 
 
 def _extent(plain: str, match: re.Match[str], name: str) -> Literal["whole", "merit", ""]:
-    """Return whether a comparison is of the responses as a whole, of a merit of theirs, or of something else ("")."""
     beaten = _rule("beaten").match(plain, match.end())
     end = beaten.end() if beaten else match.end()
     than = _rule("than").match(plain, end)
@@ -160,13 +141,11 @@ def _extent(plain: str, match: re.Match[str], name: str) -> Literal["whole", "me
 
 
 def _is_meant(plain: str, at: int, *before: str) -> bool:
-    """Return whether a name is not one of two in one breath ("① or ②"), and has none of `before` before it."""
     beside = any(_rule(rule).search(plain[max(0, at - 9) : at]) for rule in ("partner_before", *before))
     return not (beside or _rule("partner_after").match(plain, at + 1))
 
 
 def _conceded(plain: str) -> list[range]:
-    """Return the spans of a sentence that concede or contrast, from their word to the main clause."""
     spans: list[range] = []
     for match in _rule("concedes").finditer(plain):
         if not spans or match.start() >= spans[-1].stop:
@@ -176,7 +155,6 @@ def _conceded(plain: str) -> list[range]:
 
 
 def _is_earnest(plain: str, start: int, end: int) -> bool:
-    """Return whether nothing around words in their sentence takes them back."""
     fresh = [match.start() for match in _rule("fresh").finditer(plain, 0, start + 1)]
     explained = _rule("explains").search(plain, end)
     unsure = _rule("unsure").search(plain, (fresh or [0])[-1], start + 1)
@@ -184,10 +162,9 @@ def _is_earnest(plain: str, start: int, end: int) -> bool:
 
 
 def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Statement | None:
-    """Return the statement that says what the reason, as a whole, argues for; None where none plainly does.
+    """Return the statement that a reason as a whole argues for, or None.
 
-    `last_tie` and `last_named`: the last sentences that call it a tie, and that name or fault a response. Merits count
-    only without rankings, where they compare the two, all on one side, and nothing is said after them.
+    Merits count only without rankings, if all comparisons agree and no tie or name follows (`last_tie`, `last_named`).
     """
     firm, rankings = [each for each in statements if not each.yields], [each for each in statements if each.ranks]
     if not rankings:
@@ -206,10 +183,9 @@ def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Sta
 
 @lru_cache(maxsize=1 << 14)  # a measurement asks, and the report's row asks again
 def argued_response(reason: str, content_type: str = "Response") -> ArguedResponse | None:
-    """Return the response that a reason, as a whole, argues for; None where that is not plain.
+    """Return the response that a reason argues for, or None.
 
-    `content_type` is the noun by which the prompt numbers the two, in the order in which the judge saw them. No text
-    raises anything.
+    `content_type` is the prompt's noun. No text raises.
 
     >>> argued_response("While Response 2 is more detailed, Response 1 is more accurate and better overall.").response
     1
@@ -229,7 +205,6 @@ def argued_response(reason: str, content_type: str = "Response") -> ArguedRespon
 
 
 def _quote(sentence: _Sentence, words: _Statement) -> str:
-    """Return a sentence as it was written, or the part of a long one around the name that the words are about."""
     text = sentence.shown.strip()
     if len(text) <= _QUOTE or not sentence.names:
         return " ".join(text[:_QUOTE].split())
@@ -241,9 +216,9 @@ def _quote(sentence: _Sentence, words: _Statement) -> str:
 
 
 def contradiction(reason: str, selected: Side, content_type: str = "Response") -> str | None:
-    """Return the words in which a reason argues for the response that its verdict did not choose, or None.
+    """Return the words of a reason that contradict its verdict, or None.
 
-    `selected` is the verdict by position, as the judge saw the two. The words are at most 200 characters of a sentence.
+    `selected` is the verdict by position. At most 200 characters.
 
     >>> contradiction("Story 1 has a plot. Overall, Story 2 is the better story.", 1, "Story")
     'Overall, Story 2 is the better story.'
@@ -256,8 +231,6 @@ def contradiction(reason: str, selected: Side, content_type: str = "Response") -
 
 
 class _Graded(NamedTuple):
-    """Words of a sentence that say whether the response passes, or merely that it is right or wrong."""
-
     passes: bool
     is_grade: bool
     sentence: int
@@ -266,7 +239,6 @@ class _Graded(NamedTuple):
 
 
 def _graded(plain: str, number: int, noun: str, rules: Iterable[str]) -> Iterator[_Graded]:
-    """Yield what a plain sentence says of the grade in the judge's own voice."""
     if plain.endswith("?"):
         return
     spared, retold = _conceded(plain), _rule("retold").search(plain)
@@ -281,11 +253,9 @@ def _graded(plain: str, number: int, noun: str, rules: Iterable[str]) -> Iterato
 
 @lru_cache(maxsize=1 << 14)  # as above
 def grade_contradiction(reason: str, passed: bool, content_type: str = "Response") -> str | None:
-    """Return the words in which a reason says the opposite of its grade, or None; at most 200 characters of a sentence.
+    """Return the words of a reason that contradict its grade, or None.
 
-    They are "it fails" of a response that passed, and "it passes" of one that failed, where nothing else that the
-    reason says agrees with the grade; or they conclude that the answer is wrong, or right, where nothing before them
-    could outweigh that. Merits and faults that a reason names contradict no grade. No text raises anything.
+    At most 200 characters. No text raises.
 
     >>> grade_contradiction("It fails: the answer is wrong.", True)
     'It fails: the answer is wrong.'

@@ -1,8 +1,4 @@
-"""Probability of a grade: how likely a pass is among the words for pass and fail.
-
-It is read like that of a verdict (verdict_probabilities.py). A grade word can be several tokens, and both sides' words
-can begin alike, so tokens are followed up to the one that separates the sides.
-"""
+"""Probability of a grade: how likely a pass is among the grade words."""
 
 import codecs
 import json
@@ -12,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from judgefixtures.models.probabilities import Probability, Token
-from judgefixtures.models.verdicts import Grade
+from judgefixtures.models.verdicts import NamedOutcome
 from judgefixtures.util.thoughts import blank_thoughts
 
 from . import grades
@@ -35,16 +31,14 @@ UNDECIDED = -1  # a beginning of words of both sides
 def grade_probability(
     tokens: Sequence[Token],
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
     labels: Sequence[object] | None = None,
     field: str | None = None,
 ) -> Probability | None:
-    """Return how likely a pass was where `text` states `grade`, or None where that cannot be told.
+    """Return the probability of a pass in an answer, or None.
 
-    The value is the probability of the words by which a response passes among those by which it passes or fails;
-    whatever else might have stood there is elsewhere. A side of which the server lists no word is bounded, and so is
-    what begins as words of both sides do. Where an answer states its grade twice, the first time is when it decided.
+    Unlisted words and shared beginnings give bounds; other words are elsewhere. The first of repeated grades counts.
 
     >>> tokens = [Token(b'{"verdict": "', 0.0, {}), Token(b"pass", -0.2, {b"fail": -1.7}), Token(b'"}', 0.0, {})]
     >>> text = '{"verdict": "pass"}'
@@ -61,12 +55,12 @@ def grade_probability(
 
 def grade_reasons_first(
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
     labels: Sequence[object] | None = None,
     field: str | None = None,
 ) -> bool:
-    r"""Tell whether an answer says anything before it states its grade, beside syntax and the names of fields.
+    r"""Return whether an answer gives text before its grade.
 
     >>> at_once, later = '{"verdict": "fail", "reason": "Too short."}', "Too short.\nGRADE: I"
     >>> grade_reasons_first(at_once, parse_grade(at_once)), grade_reasons_first(later, parse_grade(later), "grade")
@@ -82,7 +76,7 @@ _FIELD_WORDS = frozenset("_".join(grades.FIELDS).split("_"))
 
 @lru_cache(maxsize=64)
 def grade_token_pattern(format: GradeFormat, labels: Labels | None, field: str | None) -> re.Pattern[bytes]:  # noqa: A002
-    """Return what finds, in its group, the bytes of an answer by which a grade is told: what a recording has to keep.
+    """Return the pattern of the bytes that state a grade, for recordings.
 
     >>> [found[1] for found in grade_token_pattern("grade", None, None).finditer(b"It agrees. GRADE: **C**")]
     [b'C']
@@ -116,12 +110,11 @@ def _entry(field: str | None) -> re.Pattern[str]:
 
 def _place(
     text: str,
-    grade: Grade,
+    grade: NamedOutcome,
     format: GradeFormat,  # noqa: A002 (as parse_grade's)
     labels: Labels | None,
     field: str | None,
 ) -> VerdictPosition | None:
-    """Return where a text states a valid grade."""
     if grade.passed is None:
         return None
     words = grade_words(format, labels)
@@ -135,7 +128,6 @@ def _place(
 
 
 def _entries(text: str, format: GradeFormat, field: str | None) -> Iterator[re.Match[str]]:  # noqa: A002
-    """Yield what may state a grade; of those in brackets or on a line the last one alone, which is what counts."""
     if format == "json":
         yield from _entry(field).finditer(text)
         return
@@ -148,7 +140,6 @@ _WHOLE = re.compile(r"(?P<stated>\S.*+)", re.DOTALL)
 
 
 def _place_of(entry: re.Match[str], text: str, words: Mapping[str, int]) -> VerdictPosition | None:
-    """Return the place of the word in an entry, without the marks around it; None where it is no grade."""
     start, end = entry.span("stated")
     stated = text[start:end]
     folded = grades.normalize_grade(stated)
@@ -162,9 +153,13 @@ def _place_of(entry: re.Match[str], text: str, words: Mapping[str, int]) -> Verd
 
 
 def _decides(
-    text: str, place: VerdictPosition, others: Sequence[str], grade: Grade, labels: Labels | None, field: str | None
+    text: str,
+    place: VerdictPosition,
+    others: Sequence[str],
+    grade: NamedOutcome,
+    labels: Labels | None,
+    field: str | None,
 ) -> bool:
-    """Tell whether a grade was read off a place: with the other one there, the parser reads something else."""
     in_quotes = text[place.start : place.at].rstrip(_NO_QUOTES)[-1:] != ":"
     literal = next((word for word in others if word in ("true", "false", "0", "1")), json.dumps(others[0]))
     changed = text[: place.at] + (others[0] if in_quotes else literal) + text[place.end :]
@@ -178,7 +173,6 @@ _NO_QUOTES = "".join(mark for mark in MARKS if mark not in "\"'“‘") + "\r\n"
 
 
 def _followed(tokens: Sequence[Token], offset: int, words: Mapping[str, int]) -> Probability | None:
-    """Return what the tokens from an offset on tell of both sides, up to the one that tells them apart."""
     masses: dict[int, list[float]] = {0: [], 1: [], UNDECIDED: []}
     unlisted: list[float] = []
     text, path = b"", 0.0
@@ -203,7 +197,6 @@ def _followed(tokens: Sequence[Token], offset: int, words: Mapping[str, int]) ->
 
 
 def _between(masses: Mapping[int, list[float]], unlisted: float) -> Probability:
-    """Return the odds of a pass; what is undecided may belong to either side."""
     passing, failing, either = masses[1], masses[0], masses[UNDECIDED]
     if not either:
         return verdict_log_probabilities(passing, failing, unlisted=unlisted)
@@ -213,7 +206,6 @@ def _between(masses: Mapping[int, list[float]], unlisted: float) -> Probability:
 
 
 def _from(tokens: Sequence[Token], offset: int) -> Iterator[tuple[Token, bytes]]:
-    """Yield the token that holds an offset, with what stands before that in it, and all that follow."""
     start = 0
     for token in tokens:
         if start + len(token.text) > offset:
@@ -222,7 +214,6 @@ def _from(tokens: Sequence[Token], offset: int) -> Iterator[tuple[Token, bytes]]
 
 
 def _rest(alternative: bytes, before: bytes) -> bytes | None:
-    """Return what a token says after what stands before a grade in the answer's own; None where that is not there."""
     if not before:
         return alternative
     bare, begins = alternative.strip(), before.strip()  # with spaces or without, it says the same
@@ -237,7 +228,7 @@ def grade_side(text_bytes: bytes, words: Mapping[str, int], *, stated: bool = Fa
 
     >>> words = grade_words("json")
     >>> [grade_side(text, words) for text in (b' pass"', b"in", b"un", b"1.0", b"1.5", b"correctly")]
-    [1, 0, None, 1, None, None]
+    [True, False, None, True, None, None]
     """
     text, cut = _split_cut(text_bytes)
     if cut and not stated:
@@ -246,7 +237,6 @@ def grade_side(text_bytes: bytes, words: Mapping[str, int], *, stated: bool = Fa
 
 
 def _split_cut(text_bytes: bytes) -> tuple[str, bytes]:
-    """Return bytes as a folded text without marks before it, and the bytes of a character that is cut at their end."""
     decoder = codecs.getincrementaldecoder("utf-8")("ignore")
     text = unicodedata.normalize("NFKC", decoder.decode(text_bytes)).casefold().replace("_", " ")
     text = " ".join(text.lstrip(MARKS).split()) + (" " if text[-1:].isspace() and text.strip() else "")
@@ -254,11 +244,6 @@ def _split_cut(text_bytes: bytes) -> tuple[str, bytes]:
 
 
 def _says_cut(text: str, cut: bytes, words: Mapping[str, int]) -> int | None:
-    """Return the side of the words that go on with the beginning of a character, or none where the text is of none.
-
-    A character that is spelled otherwise than in a word may be folded to it, and one before a word may be a mark: where
-    no word goes on so, the next bytes decide.
-    """
     rests = [(word[len(text) : len(text) + 1], side) for word, side in words.items() if word.startswith(text)]
     sides = {side for rest, side in rests if any(each.encode().startswith(cut) for each in (rest, rest.upper()))}
     if sides:
@@ -267,7 +252,6 @@ def _says_cut(text: str, cut: bytes, words: Mapping[str, int]) -> int | None:
 
 
 def _says_whole(text: str, words: Mapping[str, int], *, stated: bool = False) -> int | None:
-    """Return the side of the words that a text is, or is the beginning of; None where it is of none."""
     if not text.strip():
         return UNDECIDED if stated else None
     if match := _NUMBER.match(text):
@@ -286,5 +270,4 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?", re.ASCII)
 
 
 def _ends(rest: str) -> bool:
-    """Tell whether a word ends where this follows: at a mark, or with nothing but space behind it."""
     return not rest.strip() or (rest[0] in grades.ENDING + "\\" and not rest[0].isspace())

@@ -1,8 +1,4 @@
-"""Parser of grades: pass or fail, or the kind of invalid answer.
-
-Like the parser of verdicts (verdicts.py), it repairs syntax and never guesses meaning. A grade is a word alone in the
-place where a grade was requested, never a word of a reason, rubric or response.
-"""
+"""Parser of grades: repairs syntax and never guesses meaning."""
 
 import re
 import unicodedata
@@ -32,7 +28,7 @@ REASONS = ("reason", "reasoning", "explanation", "rationale", "justification", "
 # Only after "GRADE:" is a letter a usual word, so that no other C or I is.
 PASSING_LETTERS, FAILING_LETTERS = word_set("c"), word_set("i")
 
-PASSES, FAILS = 1, 0
+PASSES, FAILS = True, False
 
 
 def parse_grade(
@@ -53,11 +49,11 @@ def parse_grade(
     ValueError. Time is linear in the length of the text.
 
     >>> parse_grade('{"verdict": "PASS", "reason": "It is correct."}')
-    Grade(passed=True, reason='It is correct.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=True, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_grade('{"reasoning": "Too short.", "score": false}').passed
     False
     >>> parse_grade("It names no date.\n\n**GRADE: I**", "grade")
-    Grade(passed=False, reason='It names no date.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=False, reason='It names no date.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_grade('{"is_toxic": false}', labels=[False, True], field="is_toxic").passed
     True
     >>> parse_grade("Partial.", "word").invalid
@@ -67,16 +63,14 @@ def parse_grade(
         raise ValueError(f'unknown verdict format {format!r}: use "json", "brackets", "grade" or "word"')
     sides = None if labels is None else label_sides(labels)
     form = _form(format, None if sides is None else _words_of(sides), field)
-    stated = read_answer(text, "json" if format == "json" else "brackets", form)
-    if stated.value is None:
-        return Grade(None, stated.reason, stated.invalid, (), stated.reasoning)
-    return Grade(stated.value == PASSES, stated.reason, None, stated.repaired, stated.reasoning)
+    return read_answer(text, "json" if format == "json" else "brackets", form)
 
 
 def label_sides(labels: object) -> Labels:
-    """Return the labels by which a response passes, and those by which it fails; each side may be written as one.
+    """Return the labels of pass and fail as two tuples.
 
-    ValueError where they are not two sides, or where one word stands on both.
+    Raises:
+        ValueError: There are not two sides, or they share a word.
 
     >>> label_sides(["correct", ["partial", "incorrect"]])
     (('correct',), ('partial', 'incorrect'))
@@ -94,7 +88,7 @@ def label_sides(labels: object) -> Labels:
 
 
 def grade_words(format: GradeFormat, labels: Labels | None = None) -> Mapping[str, int]:  # noqa: A002 (as above)
-    """Return what each word says, folded, where a grade may stand: `PASSES` or `FAILS`."""
+    """Return the folded grade words as `PASSES` or `FAILS`."""
     return _words(format, None if labels is None else _words_of(labels))
 
 
@@ -109,9 +103,9 @@ _NUMBER = re.compile(r"([+-]?)0*(\d+?)(?:\.(\d*?)0*)?", re.ASCII)
 
 
 def normalize_grade(value: object) -> str | None:
-    """Return a value as a word without case and the marks around it; None where it cannot be one.
+    """Return a value as a folded word, or None.
 
-    Numbers and booleans are the words that they are written as, so that 1.0, "1" and 1 say the same.
+    Numbers become text: 1.0, "1" and 1 are equal.
 
     >>> [normalize_grade(value) for value in (' **"Not_Correct"**.', True, Decimal("1.00"), "-1.50", None, "✓")]
     ['not correct', 'true', '1', '-1.5', None, '✓']
@@ -129,7 +123,6 @@ def normalize_grade(value: object) -> str | None:
 
 
 def _is_short(number: Decimal) -> bool:
-    """Tell whether a number is no longer than a word, written without an exponent as well."""
     return number.is_finite() and -30 < number.adjusted() < 30 and len(number.as_tuple().digits) <= LONGEST_WORD
 
 
@@ -141,7 +134,7 @@ def _folded_text(text: str) -> str:
 
 
 def normalize_number(text: str) -> str:
-    """Return a number as it is written without zeros that say nothing; any other text as it is."""
+    """Return a number without redundant zeros, other text unchanged."""
     if not (match := _NUMBER.fullmatch(text)):
         return text
     whole = match[2] + (f".{match[3]}" if match[3] else "")
@@ -177,7 +170,6 @@ _LEAST_WORDS = 3
 
 @lru_cache(maxsize=64)
 def _form(format: GradeFormat, own: _Words | None, field: str | None) -> AnswerFormat:  # noqa: A002 (as above)
-    """Return the form of grades that are written so, with labels of one's own or the usual words."""
     words = _words(format, own)
 
     def value(written: object) -> int | Decimal | InvalidKind:
@@ -194,20 +186,20 @@ def _form(format: GradeFormat, own: _Words | None, field: str | None) -> AnswerF
     longest = max(len(word.split()) for word in words)
     tokens = {"json": BRACKETS, "brackets": BRACKETS, "grade": LINE, "word": _alone(longest)}
     keys = FIELDS if field is None else (field,)
-    return AnswerFormat(keys[0], value, is_plain, _unread(keys), tokens[format], in_brackets, keys[1:], True, REASONS)
+    return AnswerFormat(
+        keys[0], value, is_plain, _unread(keys), tokens[format], in_brackets, keys[1:], True, REASONS, "passed"
+    )
 
 
 def keys_pattern(names: Sequence[str]) -> str:
-    """Return a pattern of fields in any spelling of which the parser takes no notice."""
+    """Return a pattern of fields in all accepted spellings."""
     return "|".join(r"[\s_]*+".join(map(re.escape, re.split(r"[\s_]+", name.strip(" _")))) for name in names)
 
 
 def _alone(longest: int) -> re.Pattern[str]:
-    """Return what finds a text that is nothing but a word, or so few of them that it may stand for one."""
     return re.compile(rf"\A((?:\S++\s*+){{1,{max(_LEAST_WORDS, longest + 2)}}}+)\Z")
 
 
 def _unread(names: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds a grade among what could not be read: it is never taken, but it can contradict."""
     value = rf"[\"'“]?+([^\"'“”\n,{{}}]{{1,{LONGEST_WORD}}}+)[\"'”]?+[ \t]*+(?=[,}}\n]|\Z)"
     return re.compile(rf"[\"'“](?:{keys_pattern(names)})[\"'”]\s*+:\s*+{value}", re.IGNORECASE)

@@ -1,7 +1,4 @@
-"""Language check: is a reason English, the only language of the offline detector?
-
-A reason counts as English by the share of its words that the detector knows.
-"""
+"""Language check: is a reason English, the only language of the offline detector?"""
 
 import re
 from functools import cache, lru_cache
@@ -33,10 +30,9 @@ _ENGLISH_ENDINGS = ("ing", "ly", "ness", "ful", "less", "ship", "ity", "ght", "'
 
 @lru_cache(maxsize=1 << 15)  # a measurement asks of every reason, and its row asks again
 def is_english(text: str) -> bool:
-    """Tell whether a text is in English, so that the offline detector can read it, or has no words at all.
+    """Return whether a text is English or has no words.
 
-    It is where the detector knows enough of its words, and some in each long sentence; names, what is quoted, and words
-    that many languages have are not counted. Any str has an answer; nothing is raised.
+    Names and quotes do not count. No text raises.
 
     >>> is_english("Response 1 is better."), is_english("Antwort 1 ist besser."), is_english("回答1更好")
     (True, False, False)
@@ -51,7 +47,6 @@ def is_english(text: str) -> bool:
 
 
 def _counted(sentence: str, *, shouted: bool) -> tuple[int, float]:
-    """Return how many words of a sentence the detector knows, and how many are strange; `shouted`: in capitals."""
     known, strange = 0, 0.0
     for match in _WORD.finditer(sentence):
         word, lower = match[0], match[0].lower().replace("’", "'")
@@ -72,14 +67,12 @@ def _knows(word: str) -> bool:
 
 
 def _may_be_name(word: str, sentence: str, at: int) -> bool:
-    """Tell whether a word is an abbreviation or has a capital where no sentence begins."""
     if len(word) > 1 and word.isupper():
         return True
     return word[0].isupper() and not _STARTS.search(sentence[max(0, at - 8) : at])
 
 
 def _of_other_script(word: str) -> float:
-    """Return for about how many words the letters of a word stand that are not Latin ones."""
     others = [letter for letter in map(ord, word) if letter >= _LATIN and letter not in _MORE_LATIN]
     if len(word) == 1 and others and others[0] in _GREEK:  # a formula's
         return 0.0
@@ -89,6 +82,6 @@ def _of_other_script(word: str) -> float:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Return the words that tell of English: those that the detector has weights for, and some more."""
+    """Return the words that indicate English."""
     weighed = (feature[2:] for feature in feature_weights() if feature.startswith("w:"))
     return common_words("known").union(word for word in weighed if word.isalpha())

@@ -1,8 +1,7 @@
-"""Lexicon of words that reasons use for cues: data/terms/, one file per family and language, plus the user's terms.
+"""Lexicon of words that reasons use for cues: data/terms/ and the user's terms.
 
-A file has three kinds of words: `values` of each label, the `attribute` itself, and `hints`, which count in a fitting
-context only. `weak` lists those that mostly mean something else. common.LANGUAGE.toml holds the words that all families
-share, by class. "expert*" matches every word with that beginning; several words are a phrase.
+Files have `values` of labels, the `attribute`, context-dependent `hints`, and `weak` words. "expert*" matches
+beginnings; several words are a phrase.
 """
 
 import re
@@ -26,7 +25,7 @@ _LONG = 6  # letters of a word that may be misspelt
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """Terms and their classes: whole words, beginnings of words, and phrases by their first word."""
+    """Classes of words, beginnings and phrases."""
 
     words: Mapping[str, tuple[str, ...]]
     beginnings: Mapping[str, tuple[str, ...]]
@@ -35,7 +34,7 @@ class Lexicon:
     longest: int  # letters of a word or beginning
 
     def classes(self, words: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the classes of each word of a sentence, those of the phrases it is part of included, each once.
+        """Return the classes of each word, including its phrases'.
 
         >>> common_terms().classes(["never", "because"])
         [('NEGATION',), ('REASON',)]
@@ -53,7 +52,6 @@ class Lexicon:
 
 
 def _are(words: Sequence[str], rest: tuple[str, ...]) -> bool:
-    """Tell whether words are those of a phrase, whose last one may be a beginning."""
     if len(words) < len(rest) or tuple(words[:-1]) != rest[:-1]:
         return False
     return words[-1].startswith(rest[-1][:-1]) if rest[-1].endswith("*") else words[-1] == rest[-1]
@@ -61,7 +59,6 @@ def _are(words: Sequence[str], rest: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _classes(lexicon: Lexicon, word: str) -> tuple[str, ...]:
-    """Return the classes of a word by itself, each once; where it has none, of the one it is a slip of."""
     classes = lexicon.words.get(word, ())
     for length in range(_SHORTEST, min(len(word), lexicon.longest) + 1):
         classes += lexicon.beginnings.get(word[:length], ())
@@ -69,7 +66,6 @@ def _classes(lexicon: Lexicon, word: str) -> tuple[str, ...]:
 
 
 def _slips_of(word: str) -> Iterator[str]:
-    """Yield what a word becomes by one slip of a hand: a letter left out, doubled or swapped with the next."""
     for at in range(1, len(word)):
         yield word[:at] + word[at + 1 :]
         yield word[:at] + word[at] + word[at:]
@@ -78,7 +74,6 @@ def _slips_of(word: str) -> Iterator[str]:
 
 
 def _lexicon(terms: Iterable[tuple[str, str]], *, with_slips: bool = False) -> Lexicon:
-    """Return the lexicon of (term, class) pairs; `with_slips` that of values knows their misspellings."""
     words: dict[str, tuple[str, ...]] = {}
     beginnings: dict[str, tuple[str, ...]] = {}
     phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
@@ -105,25 +100,23 @@ def _table(name: str) -> dict[str, Any]:
 
 @cache
 def common_terms() -> Lexicon:
-    """Return the terms that all families share; a class is called as its table in the file, in capitals."""
+    """Return the shared terms; classes are table names in capitals."""
     return _lexicon((term, group.upper()) for group, terms in _table("common")["classes"].items() for term in terms)
 
 
 @cache
 def common_words(kind: str) -> frozenset[str]:
-    """Return the words of a list in common.LANGUAGE.toml: those that tell of a language or of nothing.
+    """Return a word list of common.LANGUAGE.toml.
 
-    `empty`: they tell nothing of a sentence that a user wrote for a cue. `no_slips`: no misspelling of another, though
-    they look it ("exert"). `known`: they tell of English beside those with weights. `strange`: frequent in other
-    languages, and hardly in English. `makers`: beside them a weak word speaks of a response.
-    `topical`: alone they name no label. `shared`: they do not tell English from other languages ("die", "plus").
+    `empty`: no content in a cue. `no_slips`: no misspelling ("exert"). `known`: further English words. `strange`:
+    foreign words. `makers`: support weak words. `topical`: name no label alone. `shared`: not only English ("die").
     """
     return frozenset(_table("common")[kind])
 
 
 @cache
 def family_terms(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = NO_TERMS) -> Lexicon:
-    """Return the terms of a built-in family, with those that a user adds to two of its labels."""
+    """Return the terms of a built-in family and a user's."""
     table = _table(name)
     entries = [(term, ATTRIBUTE) for term in table["attribute"]] + [(term, HINT) for term in table["hints"]]
     entries += [(term, VALUE + label) for label, words in table["values"].items() for term in words]
@@ -134,7 +127,7 @@ def family_terms(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = N
 
 @cache
 def cue_label_words() -> frozenset[str]:
-    """Return the words by which the sentences of the built-in cues name their labels ("human", "female", "1950")."""
+    """Return the label words of the built-in cues ("human", "1950")."""
     words_naming: set[str] = set()
     for name in BUILT_IN:
         kinds = family_terms(name)
@@ -147,10 +140,7 @@ def cue_label_words() -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def own_family_terms(labels: tuple[str, str], cue_sentences: tuple[tuple[str, ...], ...], terms: Terms) -> Lexicon:
-    """Return the terms of a user's own family: of both labels' words, their sentences' words (`said`) and `terms`.
-
-    Of the sentences of two labels the words count that the other one does not have.
-    """
+    """Return the terms of a user's family: labels, distinct sentence words and `terms`."""
     entries: list[tuple[str, str]] = []
     for label, own, other, more in zip(labels, cue_sentences, reversed(cue_sentences), terms, strict=True):
         if label.strip():
@@ -162,7 +152,7 @@ def own_family_terms(labels: tuple[str, str], cue_sentences: tuple[tuple[str, ..
 
 
 def families_of(cue_1: str, cue_2: str) -> tuple[str, ...]:
-    """Return the built-in families that two labels can be of; "" is no label.
+    """Return the built-in families of two labels; "" is no label.
 
     >>> families_of("old", "new"), families_of("young", "old"), families_of("old", ""), families_of("ours", "theirs")
     (('recency',), ('age',), ('recency', 'age'), ())

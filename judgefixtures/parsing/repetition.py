@@ -1,4 +1,4 @@
-"""Detection of repetition: a text that ends in one passage over and over until it is cut off."""
+"""Detection of repetition: a text that ends in one repeated passage."""
 
 import re
 
@@ -17,9 +17,9 @@ _NUMBER = re.compile(r"\d+")
 
 
 def repeated_ending(text: str) -> str:
-    """Return the end of a text that goes round in a loop; empty for one that does not.
+    """Return the repeated ending of a text, or "".
 
-    Numbers are as good as each other: a list whose entries are the same but for theirs is a loop, too.
+    Numbers count as equal.
 
     >>> repeated_ending("It is good. " + "And it is clear. " * 20)[-33:]
     'And it is clear. And it is clear.'

@@ -1,10 +1,7 @@
-"""Parser of scores, for judges that score one response at a time.
-
-Like the parser of verdicts (verdicts.py), it repairs syntax and never guesses meaning. It never moves a score into the
-scale or chooses between two scores.
-"""
+"""Parser of scores: repairs syntax and never guesses meaning."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
@@ -29,7 +26,7 @@ def parse_score(
     unknown `format` raises ValueError. Time is linear in the length of the text.
 
     >>> parse_score('{"score": 7, "reason": "It is correct."}')
-    Score(value=7, reason='It is correct.', invalid=None, repaired=(), reasoning='')
+    NamedOutcome(value=7, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_score('{"score": "7/10", "reason": "short"}').repaired
     ('value',)
     >>> parse_score("Clear, but wrong. [[2]]", "brackets").value
@@ -38,17 +35,16 @@ def parse_score(
     'not-a-choice'
     """
     stated = read_answer(text, format, _form(str(scale[1]), is_whole_number_scale(scale)))
-    value, invalid = stated.value, stated.invalid
     lowest, highest = (Decimal(str(end)) for end in scale)  # 0.1 as it was written, not as the float next to it
-    if value is not None and not lowest <= value <= highest:
-        value, invalid = None, "not-a-choice"
-    if value is None:
-        return Score(None, stated.reason, invalid, (), stated.reasoning)
-    return Score(_number_of(value), stated.reason, None, stated.repaired, stated.reasoning)
+    if stated.value is None:
+        return stated
+    if not lowest <= stated.value <= highest:
+        return replace(stated, value=None, invalid="not-a-choice", repaired=())
+    return replace(stated, value=_number_of(stated.value))
 
 
 def is_whole_number_scale(scale: Scale) -> bool:
-    """Tell whether whole numbers alone are asked for: where both ends are written without a decimal point.
+    """Return whether both ends are written as whole numbers.
 
     >>> is_whole_number_scale((0, 1)), is_whole_number_scale((0.0, 1.0))
     (True, False)
@@ -57,7 +53,7 @@ def is_whole_number_scale(scale: Scale) -> bool:
 
 
 def scale_text(scale: Scale) -> str:
-    """Return a scale as a prompt names it.
+    """Return a scale as prompts name it.
 
     >>> scale_text((1, 10)), scale_text((0.0, 1.0))
     ('1 to 10', '0.0 to 1.0')
@@ -66,7 +62,6 @@ def scale_text(scale: Scale) -> str:
 
 
 def _number_of(value: float | Decimal) -> float:
-    """Return a whole number as an int, any other as a float."""
     return int(value) if value == int(value) else float(value)
 
 
@@ -83,8 +78,6 @@ _UNREAD = re.compile(
 
 @lru_cache(maxsize=64)
 def _form(highest: str, whole: bool) -> AnswerFormat:
-    """Return the form of scores on a scale that ends at `highest`, where "7/10" may stand for 7 of 10."""
-
     def value(written: object) -> int | Decimal | InvalidKind:
         match written:
             case bool():  # True == 1 in Python, and in Python only
@@ -107,4 +100,4 @@ def _form(highest: str, whole: bool) -> AnswerFormat:
             return score if _WRITTEN.fullmatch(bare_token(token)) else "no-token", token
         return score, str(int(score)) if whole else token.strip().partition("/")[0].rstrip()
 
-    return AnswerFormat("score", value, is_plain, _UNREAD, BRACKETS, in_brackets)
+    return AnswerFormat("score", value, is_plain, _UNREAD, BRACKETS, in_brackets, name="score")

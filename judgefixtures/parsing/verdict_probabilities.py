@@ -1,7 +1,4 @@
-"""Probability of a verdict, from the token probabilities that a server returns.
-
-Providers convert their wire format to tokens before.
-"""
+"""Probability of a verdict, from the server's token probabilities."""
 
 import itertools
 import math
@@ -22,7 +19,7 @@ MOST_PLACES = 16
 
 
 def token_bytes(text: object, listed: object) -> bytes | None:
-    r"""Return the bytes of a token, which some servers list and others only write as text; None for neither.
+    r"""Return the bytes of a token, listed or from its text, or None.
 
     >>> token_bytes("\xe2\x82", [226, 130]), token_bytes(" 1", None)
     (b'\xe2\x82', b' 1')
@@ -42,11 +39,9 @@ def verdict_probability(
     format: Format = "json",  # noqa: A002
     ties: bool = False,
 ) -> Probability | None:
-    """Return how likely each verdict was where `text` states `verdict`, or None where that cannot be told.
+    """Return the probability of each verdict in an answer, or None.
 
-    `tokens` are those of the answer, and may hold more than its text (thoughts, an end mark) or spell it a little
-    otherwise. With `ties` a tie is a verdict, too; without, it is elsewhere. A verdict that the server does not list
-    is less likely than whatever it lists, and than all that it does not list: the log-odds are then bounded.
+    `tokens` may differ slightly from `text`. With `ties` a tie is a verdict. Unlisted verdicts give bounds.
 
     >>> tokens = [Token(b'{"selected_response":', -0.1, {}), Token(b" 1", -0.2, {b" 1": -0.2, b" 2": -1.7}),
     ...           Token(b"}", 0.0, {})]
@@ -72,9 +67,9 @@ def verdict_probability(
 
 
 def stated_probability(first: float, second: float, tie: float = 0.0) -> Probability:
-    """Return what a judge states itself: the probabilities of response 1, of response 2, and of a tie.
+    """Return the probability that a judge states itself.
 
-    The first two lie between 0 and 1; what is missing to 1 is elsewhere.
+    Anything missing to 1 is elsewhere.
 
     >>> round(stated_probability(0.6, 0.2).value, 9)
     0.75
@@ -86,9 +81,9 @@ def stated_probability(first: float, second: float, tie: float = 0.0) -> Probabi
 def verdict_log_probabilities(
     first: list[float], second: list[float], *tie: list[float], unlisted: float
 ) -> Probability:
-    """Return what the log-probabilities that state each verdict come to; `tie` is given where ties count.
+    """Return the probability from log-probabilities of each verdict.
 
-    A verdict that nothing listed states has any probability up to `unlisted`: the log-odds are bounded by the ends.
+    Verdicts without any have at most `unlisted`, so the log-odds are bounds.
     """
     ends = [[log_sum(each)] if each else [-math.inf, unlisted] for each in (first, second, *tie)]
     sides = []
@@ -102,7 +97,7 @@ def verdict_log_probabilities(
 
 
 def log_sum(logprobs: Sequence[float]) -> float:
-    """Return the logarithm of the sum of probabilities, exact for sure judges as well."""
+    """Return the logarithm of a sum of probabilities, exactly."""
     most = max(logprobs)
     if most == -math.inf:
         return most
@@ -110,9 +105,9 @@ def log_sum(logprobs: Sequence[float]) -> float:
 
 
 def largest_unlisted_logprob(token: Token, listed: Mapping[bytes, float]) -> float:
-    """Return the most log-probability that a token can have which the server does not list.
+    """Return the largest possible log-probability of an unlisted token.
 
-    The token itself bounds nothing: some servers list it although it is not among the likeliest.
+    The token itself gives no bound: it may be unlikely.
     """
     left = 1 - math.fsum(map(math.exp, listed.values()))
     least = min((logprob for text, logprob in listed.items() if text != token.text), default=0.0)
@@ -130,10 +125,9 @@ WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
 
 
 def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:  # noqa: A002
-    r"""Tell whether an answer says anything before it states its verdict, beside syntax and the verdict's own name.
+    r"""Return whether an answer gives text before its verdict.
 
-    A verdict that cannot be found in the text may stand behind anything. Where an answer states its verdict again, what
-    was said before the one that counts is before it.
+    True if the verdict is not found.
 
     >>> at_once = '```json\n{"reason": "", "selected_response": 1, "notes": "It is correct."}\n```'
     >>> reasons_first(at_once, Verdict(1, "")), reasons_first("It is correct. [[A]]", Verdict(1, ""), "brackets")
@@ -164,7 +158,7 @@ VERDICT_MAY_END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class VerdictPosition:
-    """Where a text states its verdict: the entry from `start` to `end`, and in it the verdict itself `at` a place."""
+    """The position `at` of a verdict in its entry."""
 
     start: int
     at: int
@@ -173,7 +167,6 @@ class VerdictPosition:
 
 
 def _place(text: str, verdict: Verdict, format: Format) -> VerdictPosition | None:  # noqa: A002
-    """Return where a text states a valid verdict."""
     if verdict.invalid is not None:
         return None
     if format == "brackets":
@@ -187,20 +180,14 @@ def _place(text: str, verdict: Verdict, format: Format) -> VerdictPosition | Non
 
 
 def _place_of(entry: re.Match[str]) -> VerdictPosition:
-    """Return where a pattern matches a verdict, whichever that is."""
     return VerdictPosition(entry.start(), entry.start("stated"), entry.end(), _choice_of(entry["stated"]))
 
 
 def _choice_of(stated: str) -> int:
-    """Return the choice that a number or a letter is; any other word is one for a tie."""
     return {"1": 1, "2": 2, "A": 1, "B": 2}.get(stated.upper(), TIE)
 
 
 def _decides(text: str, place: VerdictPosition, verdict: Verdict) -> bool:
-    """Tell whether a verdict was read off a place: with another one there, the parser reads something else.
-
-    Judges quote their candidates, and candidates write JSON too: only the parser knows which object it took.
-    """
     if place.states != (verdict.selected_response or TIE):
         return False
     other = "2" if place.states == 1 else "1"
@@ -212,7 +199,6 @@ def _decides(text: str, place: VerdictPosition, verdict: Verdict) -> bool:
 
 
 def _token_at(tokens: Sequence[Token], text: str, place: VerdictPosition) -> tuple[Token, bytes] | None:
-    """Return the token that holds the beginning of the verdict, and what stands before that in the token."""
     offset = verdict_offset(b"".join(token.text for token in tokens), text, place)
     if offset is None:
         return None
@@ -222,9 +208,9 @@ def _token_at(tokens: Sequence[Token], text: str, place: VerdictPosition) -> tup
 
 
 def verdict_offset(spelled: bytes, text: str, place: VerdictPosition) -> int | None:
-    """Return where the verdict stands in what the tokens spell, which need not be the text, or not letter by letter.
+    """Return the verdict's offset in the tokens' text, or None.
 
-    The whole text is looked for, then its beginning up to the verdict, then the entry that states the verdict.
+    Searches the text, its beginning, then the verdict's entry.
     """
     whole, beginning = as_bytes(text), as_bytes(text[: place.end])
     before = len(as_bytes(text[: place.at]))
@@ -241,7 +227,7 @@ def verdict_offset(spelled: bytes, text: str, place: VerdictPosition) -> int | N
 
 
 def as_bytes(text: str) -> bytes:
-    """Return a text as UTF-8, lone surrogates included."""
+    """Return a text as UTF-8, surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -254,11 +240,6 @@ _STATES = {
 
 
 def _states(alternative: bytes, before: bytes, format: Format) -> int | None:  # noqa: A002
-    """Return the verdict that a token states after what stands before it in the answer's own; None if it does not.
-
-    >>> [_states(text, b'": ', "json") for text in (b'": 2', b'":2,', b'": 12', b'": "', b' 2')]
-    [2, 2, None, None, None]
-    """
     bare, begins = alternative.strip(), before.strip()  # with spaces or without, it says the same
     if not bare.startswith(begins):
         return None

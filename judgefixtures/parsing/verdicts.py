@@ -1,11 +1,6 @@
-"""Parser of verdicts: the choice that a judge's text states, or the kind of invalid answer.
+"""Parser of verdicts: repairs syntax and never guesses a choice.
 
-The parser repairs syntax and never guesses a choice that the text does not state. Providers read refusals, finish
-reasons and status codes themselves.
-
-Judges quote the responses, and responses can contain JSON. The text is therefore read once, from left to right, and no
-character is part of two objects. This keeps the time linear for hostile input, and an answer inside a string is never
-taken for the judge's.
+No character belongs to two objects: parsing takes linear time, and objects inside strings do not count.
 """
 
 import itertools
@@ -19,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from judgefixtures.models.verdicts import Choice, InvalidKind, Verdict
+from judgefixtures.models.verdicts import Choice, InvalidKind, NamedOutcome, Verdict
 from judgefixtures.util.texts import make_encodable
 from judgefixtures.util.thoughts import split_thoughts, stated_reason
 
@@ -28,7 +23,6 @@ __all__ = [
     "MAX_OBJECTS",
     "AnswerFormat",
     "InvalidKind",
-    "ParsedValue",
     "Verdict",
     "json_objects_in",
     "parse_verdict",
@@ -61,7 +55,7 @@ def parse_verdict(
     Source: the answers asked for in arXiv 2509.26072, Appendix A, and in MT-Bench (arXiv 2306.05685).
 
     >>> parse_verdict('{"selected_response": 2, "reason": "It is correct."}')
-    Verdict(selected_response=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
+    NamedOutcome(value=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_verdict("Sure: {'selected_response': '1', 'reason': 'shorter'}").repaired
     ('prose', 'syntax', 'value')
     >>> tie = '{"selected_response": "tie", "reason": "equal"}'
@@ -72,38 +66,26 @@ def parse_verdict(
     """
     stated = read_answer(text, format, COUNTING_TIES if ties == "half" else CHOICES)
     if ties == "half" and stated.invalid == "tie":
-        return Verdict(None, stated.reason, None, stated.repaired, stated.reasoning, tie=True)
-    return Verdict(stated.value, stated.reason, stated.invalid, stated.repaired, stated.reasoning)  # type: ignore[arg-type]
+        return replace(stated, invalid=None, tie=True)
+    return stated
 
 
 # --- what verdicts, scores and grades have in common ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedValue:
-    """What a text states, whatever it was asked for: a value with its reason, or the kind of its failure.
-
-    The other fields are as those of `Verdict`.
-    """
-
-    value: int | Decimal | None
-    reason: str
-    invalid: InvalidKind | None = None
-    repaired: tuple[str, ...] = ()
-    reasoning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerFormat:
-    """How a value is stated: under which key of an object or as which token in brackets, and what it can be.
+    """How an outcome is stated: under a key of an object, or in brackets.
 
-    `value` makes a value, or the kind of a failure, of what stands under the key, and `is_plain` tells whether that
-    is as it was asked for. `unread` finds values among what could not be read, and `token` those in brackets, in its
-    first group; `in_brackets` makes of that what `value` makes of a key's.
-
-    A value may stand under one of several keys: with `first_readable` those of `more_keys` as well, of all of which
-    the first counts whose value can be read, and only those that can be read may disagree. The reason is the first of
-    the fields `reasons` that holds words.
+    Attributes:
+        value: Makes a value, or a kind of failure, of what stands under the key.
+        is_plain: Tells whether the value is as it was asked for.
+        unread: Finds values in unreadable text.
+        token: Finds values in brackets, in its first group.
+        in_brackets: Does for these what `value` does for a key.
+        more_keys: Further keys that may hold the value.
+        first_readable: Whether the first readable key counts; unreadable ones then do not disagree.
+        reasons: Fields of the reason; the first with words counts.
     """
 
     key: str
@@ -115,12 +97,17 @@ class AnswerFormat:
     more_keys: tuple[str, ...] = ()
     first_readable: bool = False
     reasons: tuple[str, ...] = ("reason",)
+    name: str = "winner"
 
 
-def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> ParsedValue:  # noqa: A002 (as parse_verdict's)
-    """Return what a judge's whole text states in a form, or an invalid one with its kind. No text raises."""
+def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> NamedOutcome:  # noqa: A002 (as parse_verdict's)
+    """Return the value that an answer states, or an invalid one."""
     if format not in ("json", "brackets"):
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')
+    return replace(_read_whole(text, format, form), name=form.name)
+
+
+def _read_whole(text: str, format: Literal["json", "brackets"], form: AnswerFormat) -> NamedOutcome:  # noqa: A002
     if len(text) > MAX_CHARACTERS:
         return _invalid("too-long")
     text = make_encodable(text).strip()
@@ -134,12 +121,11 @@ def read_answer(text: str, format: Literal["json", "brackets"], form: AnswerForm
     return stated if bare == text else _mended(stated, "syntax")
 
 
-def _invalid(kind: InvalidKind, reason: str = "") -> ParsedValue:
-    return ParsedValue(None, reason, kind)
+def _invalid(kind: InvalidKind, reason: str = "") -> NamedOutcome:
+    return NamedOutcome(None, reason, kind)
 
 
-def _mended(stated: ParsedValue, *repairs: str) -> ParsedValue:
-    """Return what is stated with repairs noted, each once; where it is invalid, nothing was repaired."""
+def _mended(stated: NamedOutcome, *repairs: str) -> NamedOutcome:
     if stated.invalid:
         return stated
     return replace(stated, repaired=tuple(dict.fromkeys((*repairs, *stated.repaired))))
@@ -155,20 +141,20 @@ MARKS = " \t_*`\"'“”‘’„«»()[]{}\u200b\u200c\u200d\u2060\ufeff"  # th
 
 
 def last_token(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last of the tokens in a text, which alone counts: judges name both while they explain."""
+    """Return the last token in a text, or None."""
     return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 
 def bare_token(token: str) -> str:
-    """Return what stands in brackets without the marks around it, full-width letters and digits as others.
+    """Return a token without its marks, full-width characters folded.
 
-    >>> bare_token("**\u200bＢ** ")
+    >>> bare_token("**​Ｂ** ")
     'B'
     """
     return unicodedata.normalize("NFKC", token).strip(MARKS + "\r\n")
 
 
-def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
+def _read_brackets(text: str, form: AnswerFormat) -> NamedOutcome:
     reasoning, answer = split_thoughts(text)
     if not answer:
         return replace(_invalid("empty"), reasoning=reasoning)
@@ -180,7 +166,7 @@ def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
     if token.groupdict().get("closed", "]]") is None:
         value = "no-token" if answer[token.end() :].strip() else "truncated"
     reason = "" if value == "no-token" else reason
-    stated = _invalid(value, reason) if isinstance(value, str) else ParsedValue(value, reason)
+    stated = _invalid(value, reason) if isinstance(value, str) else NamedOutcome(value, reason)  # type: ignore[arg-type]
     as_asked = token[1] == plain and (form.token is not BRACKETS or token[0].rstrip() == f"[[{plain}]]")
     return replace(stated if as_asked else _mended(stated, "syntax"), reasoning=reasoning)
 
@@ -188,7 +174,7 @@ def _read_brackets(text: str, form: AnswerFormat) -> ParsedValue:
 # --- json: from the text to its objects -------------------------------------------------------------------
 
 
-def _read_json(text: str, form: AnswerFormat) -> ParsedValue:
+def _read_json(text: str, form: AnswerFormat) -> NamedOutcome:
     if whole := _read_value(text, form):
         return whole
     reasoning, answer = split_thoughts(text)
@@ -196,7 +182,7 @@ def _read_json(text: str, form: AnswerFormat) -> ParsedValue:
     return replace(stated, reasoning=reasoning)
 
 
-def _read_answer(answer: str, form: AnswerFormat) -> ParsedValue:
+def _read_answer(answer: str, form: AnswerFormat) -> NamedOutcome:
     if whole := _read_value(answer, form):
         return whole
     if fenced := _unfenced(answer):
@@ -205,10 +191,7 @@ def _read_answer(answer: str, form: AnswerFormat) -> ParsedValue:
 
 
 def _unfenced(text: str) -> str | None:
-    """Return what the outermost code fence holds, provided that no object can stand outside it.
-
-    The last fence mark closes it, not the next one: a reason may quote a fence.
-    """
+    """Return the content of the outermost code fence: a reason may quote inner fences."""
     before, _, rest = text.partition("```")
     inside, closing, after = rest.rpartition("```")
     if not closing or "{" in before or "{" in after:
@@ -228,9 +211,8 @@ _BARE_KEY = re.compile(r"\{\s*+([A-Za-z][\w ]{0,60}+):")
 _STRUCTURE = re.compile(rf"{_STRING}|[{{}}\"]|{_BEGINS_WORD}['“‘]", re.DOTALL)
 
 
-def _scan(text: str, form: AnswerFormat) -> ParsedValue:
-    """Return what all objects in the text agree on."""
-    values: list[ParsedValue | None] = []
+def _scan(text: str, form: AnswerFormat) -> NamedOutcome:
+    values: list[NamedOutcome | None] = []
     unread: list[str] = []
     position = 0
     for start, end in _spans(text):
@@ -254,13 +236,11 @@ def _scan(text: str, form: AnswerFormat) -> ParsedValue:
 
 
 def _begins_object(text: str, form: AnswerFormat) -> bool:
-    """Tell whether a text without objects holds one that states a value under a key without quotes."""
     keys = {normalize_key(key) for key in (form.key, *form.more_keys)}
     return any(normalize_key(key[1]) in keys for key in _BARE_KEY.finditer(text))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int | None]]:
-    """Yield start and end of the outermost objects; the end of one that the text cuts off is None."""
     end: int | None = 0
     while end is not None and (opening := _OPENING.search(text, end)):
         end = _object_end(text, opening.start())
@@ -282,12 +262,8 @@ def _object_end(text: str, start: int) -> int | None:
     return None
 
 
-def _agreed(values: Iterable[ParsedValue]) -> ParsedValue:
-    """Return what the last object states if no other one says anything else.
-
-    A tie is a statement, and contradicts a choice. What is not a choice is none: a format that is echoed
-    before the answer says `"selected_response": "1 or 2"`.
-    """
+def _agreed(values: Iterable[NamedOutcome]) -> NamedOutcome:
+    """Return the last object's value if others agree: echoed formats are no choice."""
     stated = list(values)
     last = stated[-1] if stated else None
     if last is None or last.invalid in ("no-json", "not-a-choice"):
@@ -300,15 +276,12 @@ def _agreed(values: Iterable[ParsedValue]) -> ParsedValue:
 
 
 class _Object(dict[str, Any]):
-    """A JSON object that still knows the keys it was given twice."""
-
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
         self.pairs = pairs
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[str, Any]]]:
-        """The (key, value) pairs by their folded keys: a value may stand under one of many."""
         items_by_name: dict[str, list[tuple[str, Any]]] = {}
         for key, item in self.pairs:
             items_by_name.setdefault(normalize_key(key), []).append((key, item))
@@ -323,8 +296,7 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal, stri
 _UNREADABLE = (ValueError, ArithmeticError, RecursionError)
 
 
-def _read_value(text: str, form: AnswerFormat) -> ParsedValue | None:
-    """Return what `text` states as one strict JSON value; None if it is not one."""
+def _read_value(text: str, form: AnswerFormat) -> NamedOutcome | None:
     try:
         value = _STRICT.decode(text)
     except _UNREADABLE:
@@ -339,8 +311,7 @@ def _read_value(text: str, form: AnswerFormat) -> ParsedValue | None:
     return _invalid("no-json")
 
 
-def _read_object(text: str, form: AnswerFormat) -> ParsedValue | None:
-    """Return what `text`, from brace to brace, states; None if no repair makes it JSON."""
+def _read_object(text: str, form: AnswerFormat) -> NamedOutcome | None:
     if stated := _read_value(text, form):
         return stated
     value = _decoded_leniently(text)
@@ -348,7 +319,6 @@ def _read_object(text: str, form: AnswerFormat) -> ParsedValue | None:
 
 
 def _decoded_leniently(text: str) -> _Object | None:
-    """Return the object that a text from brace to brace is once it is repaired; None if it is none."""
     try:
         value: _Object = _LENIENT.decode(_repaired(text))
     except _UNREADABLE:
@@ -357,7 +327,7 @@ def _decoded_leniently(text: str) -> _Object | None:
 
 
 def json_objects_in(text: str) -> list[dict[str, Any]]:
-    """Return the objects that an answer holds, wherever a value is looked for, those within others aside.
+    """Return the outermost JSON objects of an answer.
 
     >>> json_objects_in("<think>{}</think>Sure: {'rating': 'good'}")
     [{'rating': 'good'}]
@@ -370,7 +340,7 @@ def json_objects_in(text: str) -> list[dict[str, Any]]:
     return objects
 
 
-def _stated(value: _Object, form: AnswerFormat) -> ParsedValue:
+def _stated(value: _Object, form: AnswerFormat) -> NamedOutcome:
     entry = _entry(value, form)
     reason_entry = _reason_entry(value, form, entry)
     if isinstance(entry, str) or isinstance(reason_entry, str):
@@ -386,11 +356,11 @@ def _stated(value: _Object, form: AnswerFormat) -> ParsedValue:
         "value": not form.is_plain(written),
         "reason": not isinstance(reason, str),
     }
-    return ParsedValue(read, words, repaired=tuple(name for name, needed in repairs.items() if needed))
+    repaired = tuple(name for name, needed in repairs.items() if needed)
+    return NamedOutcome(read, words, repaired=repaired)  # type: ignore[arg-type]  # its parser makes it a float
 
 
 def _entry(value: _Object, form: AnswerFormat) -> tuple[str, Any] | Literal["no-json", "conflict"]:
-    """Return under which key an object states its value, and what is written there."""
     fields = [_entries(value, name) for name in (form.key, *form.more_keys)]
     if any(len({form.value(item) for _, item in field}) > 1 for field in fields):
         return "conflict"
@@ -404,7 +374,6 @@ def _entry(value: _Object, form: AnswerFormat) -> tuple[str, Any] | Literal["no-
 
 
 def _reason_entry(value: _Object, form: AnswerFormat, entry: object) -> tuple[str, Any] | Literal["conflict"]:
-    """Return under which key an object gives its reason, and what is written there; two under one are too many."""
     given = [_entries(value, name) for name in form.reasons]
     given = [entries for entries in given if entries and entries != [entry]]
     with_words = [entries for entries in given if any(isinstance(item, str) and item.strip() for _, item in entries)]
@@ -413,7 +382,6 @@ def _reason_entry(value: _Object, form: AnswerFormat, entry: object) -> tuple[st
 
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
-    """Return the different (key, value) pairs that `name` could mean: two of them are one too many."""
     pairs = value.by_name.get(normalize_key(name), [])
     if len(pairs) < 2:
         return pairs
@@ -421,12 +389,11 @@ def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
 
 
 def normalize_key(key: str) -> str:
-    """Return a key without case, underscores and spaces: models write it in several ways."""
+    """Return a key without case, underscores and spaces."""
     return "".join(key.lower().replace("_", " ").split())
 
 
 def _compact(value: object) -> str:
-    """Return the value as compact JSON; nothing if it is nested deeper than Python writes."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
     except RecursionError:
@@ -445,7 +412,6 @@ _ESCAPE = re.compile(r"""(?P<json>\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})|\\(?P<quote>[
 
 
 def _repaired(text: str) -> str:
-    """Return the text with JSON's quotes, escapes and literals, and without trailing commas and comments."""
     return _MENDABLE.sub(lambda part: _json_string(part[0]) if part["string"] else _SPELLINGS.get(part[0], " "), text)
 
 
@@ -483,7 +449,6 @@ def _choice(value: object) -> Choice | Literal["tie", "not-a-choice"]:
 
 
 def _choice_or_tie(value: object) -> Choice | Literal["tie", "not-a-choice"]:
-    """Return as `_choice`, where 0 was offered for a tie."""
     zero = value == 0 if isinstance(value, int | Decimal) else isinstance(value, str) and value.strip() == "0"
     return "tie" if zero and not isinstance(value, bool) else _choice(value)
 

@@ -1,7 +1,6 @@
 """pytest plugin: options, test items, fixtures and the report. Only this package imports pytest.
 
-The plugin loads in other people's repositories: at start-up it imports only pytest, and it reads nothing until a test
-uses one of its fixtures. Every option is --judge or --judge-..., every dest judge_...
+It loads in other people's repositories, so at start-up it imports only pytest and reads nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from judgefixtures.util.texts import make_json_safe
 
 from . import items
 from .gate import OUTCOME, Gate
+from .messages import MESSAGES
 from .opt_in import BY_NAME, OptInCollector
 from .options import add_options, check_options
 from .redaction import SecretRedaction
@@ -47,9 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
-    """Find the rootdir again, now that our options are known; set an earlier report aside before any conftest.py runs.
+    """Find the rootdir again; set an earlier report aside before any conftest.py runs.
 
-    A conftest.py may end the process, by os._exit(0) as well: then no old report is left.
+    A conftest.py may end the process.
     """
     find_rootdir(early_config, args)
     with contextlib.suppress(JudgeFixturesError):  # the results say it, where pytest shows a mistake of the user's
@@ -59,10 +59,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, int | None]:
-    """Start no workers in a preflight and for batches, which look at the items of one process; never end a FAIL with 0.
-
-    Hooks of others may set the session's exit code after our own has decided on it.
-    """
+    """Start no workers in a preflight or for batches; never return 0 after FAIL."""
     # Not by the plugin's name: `-p xdist.plugin` registers it under another.
     if (config.option.judge_preflight or config.option.judge_batch) and hasattr(config.option, "numprocesses"):
         config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
@@ -71,7 +68,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, in
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks and the collector of results; check what was said on the command line at once."""
+    """Register marks and plugins, and check the options."""
     for name, meaning in items.MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     results = JudgeReporter(config)
@@ -107,10 +104,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[pytest.Item] | None:
-    """Check the configuration when the first judge test is met: one clear collection error, not one per item.
+    """Check the configuration at the first judge test: one collection error, not one per item.
 
-    Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats, no
-    order in which a judge of one response sees anything; nor of one that is made by name alone where nobody named it.
+    Tests without cases, and unnamed opt-in tests, give no items.
     """
     mark = items.function_mark(obj) or items.mark_of(collector)
     if mark is None or not name.startswith("test") or _is_unnamed(collector):
@@ -127,7 +123,7 @@ def pytest_pycollect_makeitem(
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make an item of everything that the mark asks for, for each judge and dataset."""
+    """Create items for each judge and dataset of a mark."""
     mark = items.mark_of(metafunc.definition)
     if mark is None or items.ITEM not in metafunc.fixturenames or _is_unnamed(metafunc.definition):
         return
@@ -139,7 +135,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let `-k cue` select the contrasts of cues."""
+    """Let `-k cue` select cue contrasts."""
     if SETUP in item.config.stash:
         item.extra_keyword_matches.update(items.keywords_of_item(item, session_setup(item.config)))
 
@@ -149,7 +145,6 @@ def _is_unnamed(node: pytest.Collector | pytest.Item) -> bool:
 
 
 def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[CheckId]:
-    """Return the subjects of a mark, none once the configuration was refused: the first collection error said why."""
     config = node.config
     if REFUSED in config.stash:
         return []
@@ -166,7 +161,7 @@ def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[C
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Before the first question: what is not asked, what the rest can cost, and whether it can decide anything."""
+    """Run the preflight: what is skipped, the maximum cost, and what can pass."""
     option = session.config.option
     if SETUP not in session.config.stash or REFUSED in session.config.stash:
         return  # a collection error says why nothing can be foreseen
@@ -192,14 +187,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run nothing in a preflight; what could not be collected ends it as it ends any other run."""
+    """Run nothing in a preflight; collection errors still count."""
     option = session.config.option
     return (option.judge_preflight and not (session.testsfailed and not option.continue_on_collection_errors)) or None
 
 
 @pytest.fixture(scope="session")
 def _judge_item(request: pytest.FixtureRequest) -> CheckId:
-    """What the item is about; only this hidden fixture is parametrized."""
+    """Return the item's subject, from the only parametrized fixture."""
     subject: CheckId | None = getattr(request, "param", None)
     if subject is None:
         pytest.fail(_why_no_item(request._pyfuncitem), pytrace=False)
@@ -207,7 +202,7 @@ def _judge_item(request: pytest.FixtureRequest) -> CheckId:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a test that has our fixtures and is about nothing, unless a mark skips it or unittest does."""
+    """Refuse tests that use our fixtures without a subject, unless skipped."""
     if items.ITEM not in getattr(item, "fixturenames", ()) or items.ITEM in getattr(
         getattr(item, "callspec", None), "params", ()
     ):
@@ -220,7 +215,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _is_called_without(item: pytest.Item, error: BaseException) -> bool:
-    """Tell whether an error is that a method of a TestCase lacks our fixtures: pytest passes it none."""
     if not isinstance(item, TestCaseFunction) or not isinstance(error, TypeError):
         return False
     lacking = rf"\b{item.originalname}\(\) missing .* required positional .*'({'|'.join(FIXTURES)})'"
@@ -228,7 +222,6 @@ def _is_called_without(item: pytest.Item, error: BaseException) -> bool:
 
 
 def _why_no_item(node: pytest.Item) -> str:
-    """Return why our fixtures have nothing to give to a test, and how to write it."""
     mark, ours = items.mark_of(node), ", ".join(FIXTURES)
     name = f"pytest.mark.{mark.name if mark else FAMILY}"
     how = f"a plain function with the mark {name}:\n    def test_judge({ours}): gate.check(judge, pairs, contrast)"
@@ -236,10 +229,7 @@ def _why_no_item(node: pytest.Item) -> str:
         return f"pytest gives methods of a unittest.TestCase no parametrized fixtures, as {ours} are. Write {how}"
     if mark is not None:
         return f"the mark {name} is there, and {ours} are no parameters of the test that it is on. Write {how}"
-    return (
-        f"the fixtures judge, pairs, contrast and gate need one of the marks {', '.join(items.MARKS)}: add for example "
-        f'`pytestmark = pytest.mark.{FAMILY}("recency")` to the module.'
-    )
+    return MESSAGES.mark_missing(items.MARKS, FAMILY)
 
 
 @pytest.fixture
@@ -250,7 +240,7 @@ def judge(_judge_item: CheckId, request: pytest.FixtureRequest) -> Judge:
 
 @pytest.fixture
 def baseline(_judge_item: CheckId, request: pytest.FixtureRequest) -> Judge:
-    """The judge that the one under test is compared with, --judge-baseline."""
+    """The judge to compare with, from --judge-baseline."""
     return session_setup(request.config).run.judge(str(_judge_item.baseline))
 
 
@@ -262,7 +252,7 @@ def pairs(_judge_item: CheckId, request: pytest.FixtureRequest) -> Sequence[Pair
 
 @pytest.fixture
 def contrast(_judge_item: CheckId) -> Contrast | None:
-    """The contrast under test: two conditions on the same pairs. None where accuracy is."""
+    """The contrast under test: two conditions on the same pairs; None for accuracy."""
     return _judge_item.check.contrast
 
 
@@ -276,7 +266,7 @@ def gate(_judge_item: CheckId, request: pytest.FixtureRequest) -> Gate:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Put an item's result on its report, as plain values: under xdist it travels to the controller."""
+    """Attach an item's result to its report as plain values for xdist."""
     report = yield
     if report.failed and call.excinfo is not None and _is_called_without(item, call.excinfo.value):
         why = pytest.fail.Exception(_why_no_item(item), pytrace=False).with_traceback(call.excinfo.tb)
@@ -294,6 +284,6 @@ def pytest_runtest_makereport(
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close what the session opened."""
+    """Close the session's resources."""
     if SETUP in config.stash:
         config.stash[SETUP].close()

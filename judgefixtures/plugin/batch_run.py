@@ -1,4 +1,4 @@
-"""Plugin for --judge-batch: submit the queued requests after all items ran, and report them."""
+"""Plugin for --judge-batch: submit queued requests after all items, and report them."""
 
 from collections.abc import Generator
 from typing import Any
@@ -8,11 +8,12 @@ import pytest
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.secrets import safe_message
 
+from .messages import MESSAGES
 from .session_setup import SETUP
 
 
 class BatchRunPlugin:
-    """Sends the batches of a run that nothing ended early; a run that was stopped sends nothing."""
+    """Sends a run's batches, unless the run was stopped."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -21,7 +22,7 @@ class BatchRunPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        """Send what the items put into batches."""
+        """Send the queued requests."""
         ran = yield
         if session.config.option.judge_preflight or SETUP not in session.config.stash:
             return ran
@@ -36,13 +37,13 @@ class BatchRunPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A run that could not send does not end as if it had."""
+        """Fail the run if sending failed."""
         if self._error and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what was sent and collected, and what to do next."""
+        """Report sent and collected batches, and the next step."""
         if not (self._words or self._error or self._waits):
             return
         terminalreporter.section("batches")
@@ -51,7 +52,4 @@ class BatchRunPlugin:
         if self._error:
             terminalreporter.write_line(safe_message(f"ERROR: {self._error}"))
         elif self._waits:
-            terminalreporter.write_line(
-                f"{self._waits} questions wait for their answers, within a day. Nothing is decided before they are "
-                "there: run the same command again to collect them"
-            )
+            terminalreporter.write_line(MESSAGES.batches_wait(self._waits))

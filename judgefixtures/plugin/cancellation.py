@@ -1,7 +1,6 @@
 """Cancellation: Ctrl-C, SIGTERM or xdist's controller end a recording without losing paid answers.
 
-The first signal stops new requests and waits a few seconds for answers in flight. The second ends at once. Both end the
-run as Ctrl-C ends pytest, with exit code 2 and a note on the recorded answers. A third one is left to pytest.
+The first signal stops new requests and waits for answers in flight; the second ends at once.
 """
 
 import contextlib
@@ -24,7 +23,7 @@ LAST_WORDS = 1.5  # seconds that a worker may need for them beyond those that an
 
 
 class SignalCancelToken:
-    """How urgently this process is asked to stop: 0, 1 or 2."""
+    """The requested urgency of a stop: 0, 1 or 2."""
 
     def __init__(self, shared: Path | None = None) -> None:
         self._shared = shared
@@ -34,7 +33,7 @@ class SignalCancelToken:
 
     @property
     def level(self) -> int:
-        """0: go on; 1: ask nothing further; 2: drop what is in flight, too."""
+        """0: continue; 1: ask nothing further; 2: also drop requests in flight."""
         shared_level = 0
         if self._shared is not None:
             with contextlib.suppress(OSError, ValueError):
@@ -42,21 +41,21 @@ class SignalCancelToken:
         return max(min(self._signals, 2), shared_level)
 
     def listen(self) -> None:
-        """Take SIGINT and SIGTERM; does nothing outside of the main thread, where Python delivers none."""
+        """Handle SIGINT and SIGTERM, in the main thread only."""
         if self._before or threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._arrived)
 
     def close(self) -> None:
-        """Give the signals back."""
+        """Restore the signal handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}
 
     @contextlib.contextmanager
     def handled(self) -> Iterator[None]:
-        """Let the block look at `level` itself and stop with StoppedError; then end the run as Ctrl-C does."""
+        """Let the block stop with RunCancelledError, then end the run as Ctrl-C does."""
         self._handled = True
         try:
             yield
@@ -75,14 +74,14 @@ class SignalCancelToken:
             raise KeyboardInterrupt
 
     def tell_workers(self) -> None:
-        """Let the workers know how urgent it is."""
+        """Send the urgency to the workers."""
         if self._shared is not None:
             with contextlib.suppress(OSError):
                 (self._shared / WORD).write_text(str(max(self.level, 1)))
 
 
 class XdistWorkerCoordinator:
-    """xdist's controller: gives the workers of a recording a folder to share, and ends them when it is interrupted."""
+    """Gives xdist's workers a shared folder, and stops them."""
 
     def __init__(self, key: str) -> None:
         self._key = key  # of a worker's input, under which it finds the folder
@@ -92,14 +91,14 @@ class XdistWorkerCoordinator:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Name the folder to a worker, and listen for signals: there is somebody to end."""
+        """Send the folder to a worker, and handle signals."""
         node.workerinput[self._key] = str(self._folder)
         self._nodes.append(node)
         self._interruption.listen()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Ask the workers to stop, before xdist hangs up on them, and wait for their last words."""
+        """Ask the workers to stop, and wait for their output."""
         if not self._interruption.level:
             return
         self._interruption.tell_workers()
@@ -112,11 +111,10 @@ class XdistWorkerCoordinator:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        """Remove the folder, and give the signals back."""
+        """Remove the folder and restore signal handlers."""
         self._interruption.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _is_through(node: Any) -> bool:
-    """Tell whether a worker has said its last words, or will say none."""
     return hasattr(node, "workeroutput") or not hasattr(node, "channel") or bool(node.channel.isclosed())

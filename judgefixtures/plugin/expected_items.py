@@ -1,4 +1,4 @@
-"""Expected items: the judge items that a run has to report, from its own collection or xdist's workers."""
+"""Expected items: the judge items that a run has to report."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from .session_setup import session_setup
 
 
 class ExpectedItems:
-    """Knows what was collected, by whom, how often each item is to run, and what could not be collected."""
+    """The collected items with their repeats, and collection errors."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -24,40 +24,39 @@ class ExpectedItems:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodeready(self, node: Any) -> None:
-        """Remember xdist's workers: when Ctrl-C ends them their notes come with their last words, in no report."""
+        """Record xdist's workers, whose final output has their notes."""
         self._workers.append(node)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
-        """Remember how often xdist is to run each item."""
+        """Record how often xdist runs each item."""
         if self._config.option.dist == "each":
             self.copies = len(specs)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Remember what is to be reported: the controller collects nothing itself."""
+        """Record the expected items from a worker."""
         self._collected, self.is_complete = list(ids), True
 
     def pytest_collection_finish(self) -> None:
-        """Remember that all that is to run is known."""
+        """Record that collection ended."""
         self.is_complete = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Remember what could not be collected: nobody knows which judge items it has."""
+        """Record collection errors, which hide judge items."""
         if report.failed:
             self.uncollected.append(report.nodeid or "the session")
 
     def last_words(self, what: str) -> Iterator[Any]:
-        """Yield what each of xdist's workers left of something at its end."""
+        """Yield the final output of each worker."""
         for output in (getattr(worker, "workeroutput", {}) for worker in self._workers):
             if (key := f"judgefixtures_{what}") in output:
                 yield output[key]
 
     def awaited(self, session: pytest.Session) -> dict[str, tuple[str, str]]:
-        """Return what is to come to a finding: by the test's id its key in the report, and what it is called.
+        """Return report key and name of each expected test by id.
 
-        xdist's controller collects nothing itself: its workers say it at their end. Where none lived to see that, the
-        ids have to do: those of judge items end in what they are about.
+        Without worker output they are read from the ids.
         """
         if not self._collected:
             return expected_keys(session.items)
@@ -72,7 +71,7 @@ class ExpectedItems:
 
 
 def names_by_test_id(name: str) -> tuple[str, str]:
-    """Return by a test's id what names it in the report, and what it is called: as far as an id can tell."""
+    """Return report key and name from a test's id."""
     test, _, called = name.partition("[")
     called = called.removesuffix("]")
     return f"{test}[{called} ]", called

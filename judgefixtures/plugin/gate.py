@@ -13,6 +13,7 @@ from judgefixtures.models.record import as_json
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_encodable, make_printable
 
+from .messages import MESSAGES
 from .session_setup import SessionSetup
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ OF_LEDGER = ("judges", "spent", "retries", "judgments", "plans", "pairs", "price
 
 @dataclass(slots=True)
 class ItemOutcome:
-    """What an item leaves behind: its findings, and what asking left behind beside them."""
+    """An item's findings, record and notes."""
 
     ledger: ItemRecord
     notes: list[str]
@@ -39,7 +40,7 @@ class ItemOutcome:
     waiting: bool = False  # for answers that are asked for in batches
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as plain values: under xdist it travels to the controller."""
+        """Return plain values for xdist."""
         ledger = self.ledger
         return {
             "findings": [finding.to_json() for finding in self.findings],
@@ -58,7 +59,7 @@ OUTCOME = pytest.StashKey[ItemOutcome]()
 
 
 class Gate:
-    """What an item is checked with: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
+    """The check of an item: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
 
     def __init__(self, setup: SessionSetup, node: Any, subject: CheckId) -> None:
         from judgefixtures.run.run import ItemRecord
@@ -67,31 +68,31 @@ class Gate:
         self._outcome = node.stash[OUTCOME] = ItemOutcome(ItemRecord(), setup.run.notes)
 
     def check(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
-        """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
+        """Check a contrast: VSR within tolerance, and CAR if verdicts moved."""
         from judgefixtures.checks import check_of
 
         self.run(check_of(_contrast(contrast)), judge, pairs)
 
     def check_four_cells(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
-        """Check a cue contrast in both orders: the cue's effect, apart from that of the position."""
+        """Check a cue's effect balanced over both orders."""
         from judgefixtures.checks import FourCellCheck
 
         self.run(FourCellCheck(_contrast(contrast)), judge, pairs)
 
     def check_accuracy(self, judge: Judge, pairs: Sequence[Pair]) -> None:
-        """Check a judge's accuracy where gold is known: above min_accuracy."""
+        """Check accuracy against min_accuracy."""
         from judgefixtures.checks import AccuracyCheck
 
         self.run(AccuracyCheck(), judge, pairs)
 
     def check_plans(self, judge: Judge, pairs: Sequence[Pair]) -> None:
-        """Check a judge's plans themselves: no leak, and no more degenerate ones than max_degenerate tolerates."""
+        """Check plans for leaks, and against max_degenerate."""
         from judgefixtures.checks import PlanCheck
 
         self.run(PlanCheck(), judge, pairs)
 
     def check_swap(self, judge: Judge, baseline: Judge, pairs: Sequence[Pair], comparison: Contrast | None) -> None:
-        """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
+        """Check that a candidate is no worse than its baseline, in a contrast or accuracy."""
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
@@ -99,7 +100,7 @@ class Gate:
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
-        """Ask what a check asks, and pass, fail or skip the test by what it finds."""
+        """Run a check, and pass, fail or skip the test."""
         from judgefixtures.checks import CheckInput
         from judgefixtures.run.run import WaitingError
 
@@ -123,7 +124,6 @@ class Gate:
         self.conclude(finding)
 
     def _chooser(self, pairs: Sequence[Pair]) -> str:
-        """Return what chose the pairs: a fixture `pairs` of the user's, or the test; empty for the configuration."""
         if pairs is not self._node.funcargs.get("pairs"):
             same = pairs == self._setup.run.pairs(self._subject.judge, self._subject.dataset)
             return "" if same else f"{self._node.parent.nodeid}::{self._node.originalname}"
@@ -132,27 +132,18 @@ class Gate:
         return "" if ours else f"the fixture pairs of {fixture.baseid or fixture.func.__module__}"
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[CheckId]) -> None:
-        """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""
         run, subject = self._setup.run, self._subject
         own = tuple(map(run.judge, subject.judges))
         if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
-            _fail(
-                "--judge-until-decided asks the judges of the configuration look by look, and this test has another "
-                "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
-                f"{run.config.heading('judges', 'NAME')}."
-            )
+            _fail(MESSAGES.looks_of_another_judge(run.config.heading("judges", "NAME")))
         if pairs != run.pairs(subject.judge, subject.dataset):
-            _fail(
-                "--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
-                f"of a fixture `pairs` of its own: leave the option out, or make a dataset of them, a table "
-                f"{run.config.heading('datasets', 'NAME')}."
-            )
+            _fail(MESSAGES.looks_at_other_pairs(run.config.heading("datasets", "NAME")))
         ended = run.until_decided(subject, beside, self._outcome.ledger, self._setup.required_swaps)
         if ended is not None:
             self.conclude(ended)
 
     def conclude(self, finding: Finding) -> None:
-        """Pass, fail or skip the test by what was found."""
+        """Pass, fail or skip the test by a finding."""
         from judgefixtures.statistics import Status
 
         finding = self._kept(self._with_waiver(finding))
@@ -169,7 +160,6 @@ class Gate:
             _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
 
     def _kept(self, finding: Finding) -> Finding:
-        """Keep a finding for the report, with what the whole run has to know beside it."""
         ledger = self._outcome.ledger
         digests = [{"what": what, "is": digest} for what, digest in ledger.asked.items()]
         finding = finding.with_evidence(
@@ -179,10 +169,7 @@ class Gate:
         return finding
 
     def _with_waiver(self, finding: Finding) -> Finding:
-        """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer.
-
-        Nobody answers for a contrast of which nothing was measured.
-        """
+        """Apply a waiver; unmeasured contrasts have none."""
         from judgefixtures.cassettes.files import today_utc
         from judgefixtures.models.findings import AppliedWaiver
         from judgefixtures.statistics import Status
@@ -193,16 +180,12 @@ class Gate:
         if waiver.expires.isoformat() <= today_utc():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
             remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
-            return finding.no_longer_waived(
-                f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: {remedy} "
-                f"{self._setup.config.file}."
-            )
+            return finding.no_longer_waived(MESSAGES.waiver_expired(finding, waiver, remedy, self._setup.config.file))
         if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
             return finding
         return finding.waived_by(AppliedWaiver(waiver.owner, waiver.reason, str(waiver.expires)))
 
     def _invalid(self, finding: Finding) -> list[str]:
-        """Say how many answers of this item are invalid, and which command asks them again."""
         if len(finding.diagnosis) < 2 or finding.is_of_control:
             return []
         return [
@@ -213,7 +196,6 @@ class Gate:
         ]
 
     def _hint(self, finding: Finding) -> list[str]:
-        """Say what to do next, below the diagnosis of what was measured: what to look at, run again and mend."""
         from judgefixtures.checks.plain_language import remedy
         from judgefixtures.statistics import Status
 
@@ -231,7 +213,6 @@ class Gate:
 
 
 def _properties(finding: Finding) -> list[tuple[str, object]]:
-    """Return what a JUnit file says of a finding, whether it passes or not."""
     rows = (row for rows in finding.rows.values() for row in rows)
     limits = (getattr(row, name) for row in rows for name in ("tolerance", "margin") if hasattr(row, name))
     allowed = next(limits, None)
@@ -241,7 +222,7 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
         **{each: getattr(finding.estimate, each, None) for each in OF_ESTIMATE},
         "tolerance": allowed,
         "says": finding.plain,
-        "decided_by": "; ".join(f"{part.name}: {part.reason}" for part in finding.decided_by),
+        "decided_by": "; ".join(f"{part.part}: {part.reason}" for part in finding.decided_by),
         "waived_by": finding.waived.owner if finding.waived else None,
     }
     return [
@@ -252,7 +233,6 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
 
 
 def _contrast(contrast: Any) -> Contrast:
-    """Return the contrast of a check; fails for what a fixture of the user's must not give."""
     from judgefixtures.models.contrasts import Contrast
 
     if contrast is None:
@@ -261,40 +241,25 @@ def _contrast(contrast: Any) -> Contrast:
             '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).'
         )
     if not isinstance(contrast, Contrast):
-        _fail(
-            f"the contrast of this test is {_quoted(contrast)}: a fixture `contrast` returns one of "
-            "judgefixtures.models.contrasts.contrasts(family)."
-        )
+        _fail(MESSAGES.not_a_contrast(_quoted(contrast)))
     return contrast
 
 
 def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
-    """Return the pairs of a check; fails for what a fixture of the user's must not give.
-
-    A repository may well have a fixture `judge` of its own that is about something else.
-    """
+    """Refuse foreign values: a repository may have an unrelated fixture `judge`."""
     from judgefixtures.judges.judge import Judge
     from judgefixtures.models.pairs import Pair
 
     for judge in judges:
         if not isinstance(judge, Judge):
-            _fail(
-                f"the judge of this test is {_quoted(judge)}, not a judge: a fixture `judge` of another meaning may "
-                "be in the way. Return judgefixtures.judges.judge.load_judge({...}) from it, or rename it."
-            )
+            _fail(MESSAGES.not_a_judge(_quoted(judge)))
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
     if not given:
         _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
-        _fail(
-            f"among the pairs of this test is {_quoted(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
-            "objects, as judgefixtures.sources.load_pairs does."
-        )
+        _fail(MESSAGES.not_a_pair(_quoted(wrong[0])))
     if halves := [pair for pair in given if any(make_encodable(each) != each for each in map(str, astuple(pair)))]:
-        _fail(
-            f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
-            "can be sent it. Mend the fixture `pairs` of this test."
-        )
+        _fail(MESSAGES.pair_not_unicode(halves[0].id))
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")

@@ -14,7 +14,7 @@ MOST = 10  # annotations of a kind that GitHub shows of a step
 
 
 def append_summary(page: Callable[[], str], environment: Mapping[str, str] = os.environ) -> str:
-    """Append a page to the summary of the job, where there is one; return what kept it from that, or nothing."""
+    """Append a page to the job summary, if any, and return an error or ""."""
     path = environment.get(SUMMARY)
     if not path:
         return ""
@@ -27,7 +27,7 @@ def append_summary(page: Callable[[], str], environment: Mapping[str, str] = os.
 
 
 def workflow_notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Yield a workflow command for each item that failed, the first ones; none outside of GitHub's workflows."""
+    """Yield a workflow command for the first failed items, in GitHub only."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return
     failed = [result for result in results if result["failed"]]
@@ -42,10 +42,7 @@ def workflow_notes(results: Iterable[Row], environment: Mapping[str, str] = os.e
 
 
 def _data(text: str) -> str:
-    """Return a text as the message of a command: it ends at its own end, and begins no other command.
-
-    Secrets go first: with its signs escaped none would be known again.
-    """
+    """Redact before escaping: escaped secrets would not match."""
     return "".join(_escaped(character) for character in redact_message(text))
 
 

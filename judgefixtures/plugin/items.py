@@ -26,21 +26,25 @@ MARKS = {kind.mark: kind.meaning for kind in REGISTRY}
 
 
 def mark_of(node: Any) -> pytest.Mark | None:
-    """Return the mark that makes a judge test of a module, class or function."""
+    """Return the judge mark of a module, class or function."""
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
 
 
 def function_mark(function: object) -> pytest.Mark | None:
-    """Return the mark that a test function itself has, before pytest has made an item of it.
+    """Return the mark of a test function before collection.
 
-    Whatever else a module holds is left alone: to read an attribute of a proxy may raise anything.
+    Inspects functions only: attribute access on proxies can raise.
     """
     marks = getattr(function, "pytestmark", []) if isinstance(function, FunctionType) else []
     return next((mark for mark in marks if mark.name in MARKS), None) if isinstance(marks, list) else None
 
 
 def subjects_of_mark(mark: pytest.Mark, setup: SessionSetup) -> list[CheckId]:
-    """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
+    """Return the subjects of a marked test.
+
+    Raises:
+        JudgeFixturesError: A family is unknown.
+    """
     from judgefixtures.checks.base import CheckId
 
     baseline = setup.baseline_name if mark.name == SWAP else None
@@ -55,9 +59,9 @@ def subjects_of_mark(mark: pytest.Mark, setup: SessionSetup) -> list[CheckId]:
 
 
 def parts_left_out(mark: pytest.Mark, setup: SessionSetup) -> Iterator[CheckId]:
-    """Yield the parts of a swap that are configured and that options leave out: without them nothing is approved.
+    """Yield the configured swap parts that options leave out, which prevent approval.
 
-    `[swap] families` counts where the configuration sets it, whichever families a test names.
+    `[swap] families` counts if configured.
     """
     from judgefixtures.checks import swap_checks
     from judgefixtures.checks.base import CheckId
@@ -84,7 +88,7 @@ def parts_left_out(mark: pytest.Mark, setup: SessionSetup) -> Iterator[CheckId]:
 
 
 def checks_for(mark: pytest.Mark, setup: SessionSetup, judge: str) -> Sequence[Check]:
-    """Return the checks that a mark asks for of a judge, on whatever dataset."""
+    """Return a mark's checks for a judge."""
     from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks
 
     if mark.name in ALONE_CHECKS:
@@ -98,7 +102,7 @@ def checks_for(mark: pytest.Mark, setup: SessionSetup, judge: str) -> Sequence[C
 
 
 def item_subject(node: Any) -> CheckId | None:
-    """Return what an item is about; None where it is not a judge test, or one that pytest made of nothing to ask."""
+    """Return an item's subject, or None."""
     params = node.callspec.params if hasattr(node, "callspec") else {}
     if ITEM not in params:
         return None
@@ -109,13 +113,13 @@ def item_subject(node: Any) -> CheckId | None:
 
 
 def selected_judge_items(nodes: Iterable[Any]) -> list[tuple[str, CheckId]]:
-    """Return those of pytest's items that are judge tests: the id of each with what it is about."""
+    """Return the judge tests among items, with id and subject."""
     subjects = [(node.nodeid, item_subject(node)) for node in nodes]
     return [(name, subject) for name, subject in subjects if subject is not None]
 
 
 def keywords_of_item(node: Any, setup: SessionSetup) -> tuple[str, ...]:
-    """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
+    """Return an item's extra keywords: `cue` for cues except the placebo."""
     from judgefixtures.models.cues import PLACEBO
 
     subject = item_subject(node)
@@ -125,10 +129,9 @@ def keywords_of_item(node: Any, setup: SessionSetup) -> tuple[str, ...]:
 
 
 def is_opt_in_only(mark: pytest.Mark, subject: CheckId, node: Any, setup: SessionSetup) -> bool:
-    """Return whether a subject is asked about by name alone (`by_name=True` in its mark), and nobody named it.
+    """Return whether a subject needs naming (`by_name=True`) and is not named.
 
-    It is named by the path of its file, by a word of `-k` that is its family's or its contrast's, and, for `--lf`, by
-    having failed. A word that other contrasts have, too (`old`), is theirs: it selects what it always did.
+    A file path, an unambiguous `-k` word, or `--lf` after a failure names it.
     """
     if mark.kwargs.get("by_name") is not True:
         return False
@@ -164,16 +167,16 @@ def _failed_before(subject: CheckId, node: Any) -> bool:
 
 
 def report_key(node: Any) -> str:
-    """Return what names a test's item in the report, the same for every copy of it.
+    """Return a test's report key, equal for all its repeats.
 
-    Plugins that repeat tests do so with a parameter of their own, whose name begins with an underscore as ours does.
+    Parameters that begin with an underscore do not count.
     """
     chosen = [f"{name}={index}" for name, index in sorted(node.callspec.indices.items()) if not name.startswith("_")]
     return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
 def expected_keys(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
-    """Return by its id what names each judge test that asks a gate: its key in the report, and its subject's repr."""
+    """Return report key and subject of each judge test by id."""
     return {
         node.nodeid: (report_key(node), repr(subject))
         for node in nodes
@@ -182,9 +185,9 @@ def expected_keys(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
 
 
 def subject_by_name(name: str, setup: SessionSetup) -> CheckId | None:
-    """Return what is called so; None for nothing that a mark can ask for in this run.
+    """Return the subject of an item's name, or None.
 
-    xdist's controller collects nothing itself: of an item it knows no more than the id.
+    xdist's controller knows only ids.
     """
     from judgefixtures.checks import checks_of, swap_checks
     from judgefixtures.checks.base import CheckId
@@ -204,14 +207,12 @@ def subject_by_name(name: str, setup: SessionSetup) -> CheckId | None:
 def _checks_asked(
     mark: pytest.Mark, setup: SessionSetup, checks: Sequence[Check], judge: str
 ) -> Iterator[tuple[str, Check]]:
-    """Yield each dataset with the checks of a judge that are about it, in the order in which they name the datasets."""
     of_check = [(check, _datasets(mark, setup, check.family, judge)) for check in checks]
     for dataset in dict.fromkeys(dataset for _, datasets in of_check for dataset in datasets):
         yield from ((dataset, check) for check, datasets in of_check if dataset in datasets)
 
 
 def _datasets(mark: pytest.Mark, setup: SessionSetup, family: str, judge: str) -> tuple[str, ...]:
-    """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those of the family."""
     if DATASETS not in mark.kwargs:
         names = setup.datasets(family, judge)
     else:
@@ -223,14 +224,13 @@ def _datasets(mark: pytest.Mark, setup: SessionSetup, family: str, judge: str) -
 
 
 def unsuitable_datasets(mark: pytest.Mark, setup: SessionSetup, judge: str) -> tuple[str, ...]:
-    """Return the house sets that a mark names and that have none of the columns that a judge's template shows."""
+    """Return a mark's sample datasets that lack the template's columns."""
     if not setup.run.judge(judge).template.columns:
         return ()
     return tuple(name for name in _named(mark, setup) if setup.config.source(name).is_built_in)
 
 
 def _named(mark: pytest.Mark, setup: SessionSetup) -> tuple[str, ...]:
-    """Return the datasets that a mark names, as far as --judge-dataset lets them; none where it names none."""
     named: Sequence[str] = mark.kwargs.get(DATASETS, ())
     if isinstance(named, str):
         raise JudgeFixturesError(f"the mark {mark.name}(datasets={named!r}) needs a list: datasets=[{named!r}].")
@@ -239,7 +239,6 @@ def _named(mark: pytest.Mark, setup: SessionSetup) -> tuple[str, ...]:
 
 
 def _families(mark: pytest.Mark, setup: SessionSetup) -> tuple[str, ...]:
-    """Return the families a mark names; without names, the user's own cues, or for a swap those of [swap] families."""
     for name in mark.args:
         if name not in setup.run.families:
             raise JudgeFixturesError(

@@ -1,7 +1,6 @@
 """Opt-in collection: with collect = "named", judge items run only if the command names them.
 
-In any other run the plugin reads, imports and refuses nothing, and one line at the end lists the omitted tests.
-`addopts` and PYTEST_ADDOPTS do not count as naming, because they apply to every run.
+`addopts` and PYTEST_ADDOPTS do not count as naming.
 """
 
 import argparse
@@ -26,7 +25,7 @@ WORDS = ("cue", "cues", "swap", "noise", "bias")  # of -k, beside families and t
 
 
 class OptInCollector:
-    """Knows whether a command names judge tests, and takes those out that it has to name and does not."""
+    """Leaves out judge tests that the command does not name."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -34,16 +33,16 @@ class OptInCollector:
 
     @cached_property
     def is_needed(self) -> bool:
-        """Whether judge tests have to be named in this run by their paths: no option and no word names them."""
+        """Whether only a path can name judge tests."""
         return self._table.get("collect") == "named" and not self._has_named
 
     def leaves_out(self, path: Path, session: pytest.Session) -> bool:
-        """Return whether the judge tests of a file are left out."""
+        """Return whether a file's judge tests are left out."""
         return self.is_needed and not (self._is_path_given(path, session) or self._failed_before(path))
 
     @property
     def note(self) -> str:
-        """What was left out, in a line; empty where nothing was."""
+        """A line on omitted tests, or ""."""
         if not self._left:
             return ""
         places = sorted({self._suite if self._suite in file.parents else file for file in self._left})
@@ -56,7 +55,7 @@ class OptInCollector:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(self, file_path: Path, parent: Any) -> Generator[None, list[Any], list[Any]]:
-        """Leave a module of the suite out unread; one that has other tests, too, is imported for these."""
+        """Leave a judge test module unread; import mixed ones."""
         made = yield
         if not made or self._suite not in file_path.parents or not self.leaves_out(file_path, parent.session):
             return made
@@ -69,7 +68,7 @@ class OptInCollector:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(self, collector: Any) -> Generator[None, Any, Any]:
-        """Take judge items out, and leave what else there is in their module."""
+        """Remove judge items from a mixed module."""
         made = yield
         if not isinstance(made, list) or not any(map(_is_of_judge, made)):
             return made
@@ -84,23 +83,21 @@ class OptInCollector:
 
     @cached_property
     def home(self) -> Path:
-        """The repository: pytest may take another folder for its root."""
+        """The repository, which may differ from the rootdir."""
         return home_of(self._config)
 
     @cached_property
     def _typed(self) -> argparse.Namespace:
-        """What was typed after `pytest`; an option that was not is None."""
         ours = [dest for dest in vars(self._config.option) if dest.startswith("judge_")]
         return command_line_only(self._config, argparse.Namespace(**dict.fromkeys([*ours, "keyword", "markexpr"])))
 
     @property
     def typed_options(self) -> list[str]:
-        """Our options that were typed, by their names in the namespace."""
+        """The names of our typed options."""
         return [name for name, given in vars(self._typed).items() if name.startswith("judge_") and given is not None]
 
     @cached_property
     def _has_named(self) -> bool:
-        """Whether an option of ours was typed, or a word of -k or -m that is one of judge tests."""
         typed = vars(self._typed)
         if self.typed_options:
             return True
@@ -110,7 +107,6 @@ class OptInCollector:
         return any(word in marks or self._is_known(word) for word in positive_words((typed["keyword"] or "").lower()))
 
     def _is_known(self, word: str) -> bool:
-        """Return whether a word of -k is a family, a contrast or a check: `recency`, `expert-llm`, `accuracy`."""
         from judgefixtures.models.contrasts import OTHER_FAMILIES
         from judgefixtures.models.cues import FAMILIES
 
@@ -123,11 +119,7 @@ class OptInCollector:
         return bool(labels) and any({first, *labels} <= {*each} for each in families.values())
 
     def _is_path_given(self, path: Path, session: pytest.Session) -> bool:
-        """Return whether a path was typed, or pytest was started in one, that means the judge tests of a file.
-
-        That is the file itself, or a test in it; tests/judge or a folder in that; or the file's own folder, if plain
-        `pytest` would collect more.
-        """
+        """Accept a path to the file or folder, or one narrower than plain `pytest`."""
         source = self._config.args_source
         if source is pytest.Config.ArgsSource.TESTPATHS:
             return False
@@ -141,13 +133,11 @@ class OptInCollector:
         return any(session.isinitpath(each) or each in typed for each in (path, *inside, *alone))
 
     def _is_a_part(self, folder: Path) -> bool:
-        """Return whether plain `pytest` would collect more than a folder."""
         root = self._config.rootpath
         plain = [root / each for each in self._config.getini("testpaths")] or [root]
         return not all(each.is_relative_to(folder) for each in plain)
 
     def _failed_before(self, path: Path) -> bool:
-        """Return whether --lf is to repeat a test of a file."""
         if not self._config.getoption("lf", False) or self._config.cache is None:
             return False
         failed = self._config.cache.get("cache/lastfailed", {})
@@ -155,7 +145,6 @@ class OptInCollector:
 
     @cached_property
     def _table(self) -> Mapping[str, Any]:
-        """The table of the configuration as it is written, unchecked: a run that names no judge refuses none."""
         given = self._config.option.judge_config
         return written_table(
             self.home / "pyproject.toml" if given is None else self._config.invocation_params.dir / given
@@ -166,7 +155,7 @@ BY_NAME = pytest.StashKey[OptInCollector]()
 
 
 def positive_words(expression: str) -> Iterator[str]:
-    """Yield the words of an expression of -k or -m that no `not` stands before.
+    """Yield the words of a -k or -m expression without `not`.
 
     >>> list(positive_words("cue and not (recency or not placebo)"))
     ['cue', 'placebo']
@@ -187,12 +176,10 @@ def positive_words(expression: str) -> Iterator[str]:
 
 
 def _is_of_judge(made: Any) -> bool:
-    """Return whether what pytest made of a function is a judge item."""
     return ITEM in getattr(made, "fixturenames", ()) and mark_of(made) is not None
 
 
 def _has_judge_tests_alone(file: Path) -> bool:
-    """Return whether a module has judge tests and no others: each of its tests takes the fixture `gate`."""
     try:
         source = file.read_text(encoding="utf-8")
         tree = ast.parse(source)

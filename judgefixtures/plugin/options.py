@@ -1,4 +1,4 @@
-"""Options of the plugin, from data/options.toml: all are --judge or --judge-..., with dest judge_..."""
+"""Options of the plugin, from data/options.toml."""
 
 import argparse
 from pathlib import Path
@@ -10,11 +10,13 @@ from judgefixtures.util.errors import accepted_values
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import parse_dollars
 
+from .messages import MESSAGES
+
 DESTS = {"--judge": "judge_names", "--judge-dataset": "judge_datasets"}  # of those that are given several times
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options; each help text says what happens without it."""
+    """Add the options with their help texts."""
     group = parser.getgroup("judgefixtures", "gates of LLM judges")
     for flag, option in load_table("options").items():
         dest = DESTS.get(flag, flag.strip("-").replace("-", "_"))
@@ -23,18 +25,16 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def check_options(option: Any) -> None:
-    """Raise UsageError for options that do not go together."""
+    """Check that options fit together.
+
+    Raises:
+        UsageError: They do not.
+    """
     record = option.judge_record
     if option.judge_record_invalid and record != "invalid":
-        raise pytest.UsageError(
-            "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
-            f"again, and this is --judge-record {record}: give both."
-        )
+        raise pytest.UsageError(MESSAGES.record_invalid_misplaced(record))
     if option.judge_until_decided and record in ("invalid", "all"):
-        raise pytest.UsageError(
-            f"--judge-until-decided records or replays look by look, and this is --judge-record {record}: it needs "
-            "--judge-record missing or none."
-        )
+        raise pytest.UsageError(MESSAGES.until_decided_misplaced(record))
     swapped = option.judge_until_decided and option.judge_baseline is not None
     if option.judge_batch and (record != "missing" or swapped):
         raise pytest.UsageError(

@@ -1,8 +1,4 @@
-"""Test outcomes: how each judge item ended, and the ERROR of an item without a finding.
-
-An item can crash, be skipped, lose its worker or be stopped. Each of these leaves no finding and becomes an ERROR,
-never a PASS.
-"""
+"""Test outcomes: how each judge item ended. An item without a finding is an ERROR."""
 
 from __future__ import annotations
 
@@ -29,23 +25,23 @@ NOTHING: Row = {"findings": [], "judges": {}, "judgments": [], "plans": []}
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What a test left: the result of its gate, and what else ended it, before its gate was asked or after."""
+    """A test's gate result, and what else ended the test."""
 
     result: Row | None = None
     why: str = ""
 
     @property
     def is_found(self) -> bool:
-        """Whether what the gate found is all that there is to say."""
+        """Whether the gate's result counts."""
         return not self.why and bool(self.result and self.result["findings"])
 
     def of(self, key: str, finding: Finding) -> Row:
-        """Return the result of the item in which the test's ending takes the place of what was found."""
+        """Return the item's result after the test's own failure."""
         return {**NOTHING, **(self.result or {}), "item": key, "findings": [finding.to_json()], "failed": True}
 
     @property
     def reason(self) -> str:
-        """Why there is no finding, or none that counts."""
+        """Why no finding counts."""
         before = self.result["findings"] if self.result else []
         if not before:
             return FIRST + self.why
@@ -53,13 +49,13 @@ class TestOutcome:
 
 
 class TestOutcomes:
-    """Takes every report of a run, from this process or from workers, and knows how each test ended at last."""
+    """The final outcome of each test, from all reports."""
 
     def __init__(self) -> None:
         self._endings: dict[str, dict[str, TestOutcome]] = {}  # by the test's id, then by the worker: copies of an item
 
     def add(self, report: pytest.TestReport) -> None:
-        """Take a report. One that a plugin makes again ("rerun") counts for nothing, and a later one for all."""
+        """Add a report; "rerun" reports do not count."""
         copies = self._endings.setdefault(report.nodeid, {})
         where = str(getattr(getattr(getattr(report, "node", None), "gateway", None), "id", ""))
         if str(report.outcome) == "rerun":
@@ -75,16 +71,20 @@ class TestOutcomes:
 
     @property
     def names(self) -> list[str]:
-        """The ids of all tests that ended with a result."""
+        """The ids of tests with results."""
         return [name for name, copies in self._endings.items() if any(each.result for each in copies.values())]
 
     def of(self, name: str) -> list[TestOutcome]:
-        """Return how each copy of a test ended."""
+        """Return the outcome of each repeat."""
         return list(self._endings.get(name, {}).values())
 
 
 def missing_result_finding(setup: SessionSetup, subject: CheckId, message: str) -> Finding:
-    """Return the ERROR of an item whose test came to no finding; raises JudgeFixturesError where it has no judge."""
+    """Return the ERROR of an item without a finding.
+
+    Raises:
+        JudgeFixturesError: The judge is unknown.
+    """
     from judgefixtures.checks import CheckInput
 
     run, judge = setup.run, setup.run.judge(subject.judge)
@@ -96,7 +96,6 @@ def missing_result_finding(setup: SessionSetup, subject: CheckId, message: str) 
 
 
 def _why(report: pytest.TestReport, result: Row | None) -> str:
-    """Return what ended a test beside its gate; empty where that found what there is to find."""
     if report.failed:
         if result is not None and result["failed"]:
             return ""
@@ -117,7 +116,6 @@ def _why(report: pytest.TestReport, result: Row | None) -> str:
 
 
 def _crash(representation: Any) -> str:
-    """Return in a line what pytest shows of an error."""
     crash = getattr(representation, "reprcrash", None)
     text = str(representation if crash is None else crash.message)
     lines = [line for line in text.splitlines() if line.strip()] or ["?"]

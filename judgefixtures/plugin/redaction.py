@@ -1,7 +1,4 @@
-"""Redaction of known credentials in everything that pytest prints and writes.
-
-judgefixtures.util.secrets knows the credentials.
-"""
+"""Redaction of known credentials in everything that pytest prints and writes."""
 
 import logging
 from collections.abc import Callable, Generator
@@ -17,7 +14,7 @@ RecordFactory = Callable[..., logging.LogRecord]
 
 
 class SecretRedaction:
-    """Takes credentials out of what pytest keeps of an item, a collection, a log record, a warning or a crash."""
+    """Removes credentials from reports, log records, warnings and crashes."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -26,7 +23,7 @@ class SecretRedaction:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """From here on, whoever handles a log record gets one without credentials: a file, the terminal, a report."""
+        """Redact log records from now on."""
         self._before = before = logging.getLogRecordFactory()
 
         def record(*args: Any, **kwargs: Any) -> logging.LogRecord:
@@ -37,18 +34,17 @@ class SecretRedaction:
         logging.setLogRecordFactory(record)
 
     def pytest_unconfigure(self) -> None:
-        """Give the record factory back, unless somebody put another one over it."""
+        """Restore the record factory, unless replaced since."""
         if self._before is not None and logging.getLogRecordFactory() is self._ours:
             logging.setLogRecordFactory(self._before)
 
     @property
     def _has_judges(self) -> bool:
-        """Whether a judge was loaded: in a run without one nothing is looked at."""
         return SETUP in self._config.stash
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Clean a test's report where it is made: under xdist the controller does not know what workers sent."""
+        """Redact a test's report before xdist sends it."""
         report = yield
         self._clean(report)
         if (result := getattr(report, "judgefixtures", None)) is not None:
@@ -57,27 +53,27 @@ class SecretRedaction:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Clean the report of a module that could not be collected."""
+        """Redact a collection report."""
         report = yield
         self._clean(report)
         return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: Any) -> None:
-        """Clean what is about to be shown of a crash."""
+        """Redact a crash."""
         if self._has_judges:
             _clean_in_place(excrepr)
 
     @pytest.hookimpl(trylast=True)
     def pytest_keyboard_interrupt(self) -> None:
-        """Clean what the terminal kept of an interruption, which it shows at the end."""
+        """Redact the terminal's text of an interruption."""
         reporter = self._config.pluginmanager.getplugin("terminalreporter")
         if self._has_judges and (kept := getattr(reporter, "_keyboardinterrupt_memo", None)) is not None:
             _clean_in_place(kept)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: Any) -> None:
-        """Clean a warning before it is kept for the summary."""
+        """Redact a warning."""
         if self._has_judges and (text := str(warning_message.message)) != (clean := redact_message(text)):
             warning_message.message = clean
 
@@ -91,7 +87,6 @@ class SecretRedaction:
 
 
 def _without(record: logging.LogRecord) -> logging.LogRecord:
-    """Return a log record without credentials in message and traceback; untouched where there are none."""
     try:
         text = record.getMessage()
     except Exception:  # arguments that do not fit the message: logging tells whoever wrote it
@@ -106,7 +101,6 @@ def _without(record: logging.LogRecord) -> logging.LogRecord:
 
 
 def _cleaned(value: Any) -> Any:
-    """Return what a report shows: a text, the place and reason of a skip, or an exception as pytest keeps it."""
     if isinstance(value, str):
         return redact_message(value)
     if isinstance(value, tuple | list):
@@ -116,7 +110,6 @@ def _cleaned(value: Any) -> Any:
 
 
 def _clean_in_place(thing: Any) -> None:
-    """Clean every text of an exception that pytest keeps as objects: its entries, locals, arguments, messages."""
     if not type(thing).__module__.startswith("_pytest."):
         return
     for name, value in vars(thing).items():

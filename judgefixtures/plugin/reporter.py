@@ -16,6 +16,7 @@ from judgefixtures.util.texts import word_set
 from .expected_items import ExpectedItems
 from .github import append_summary, workflow_notes
 from .items import expected_keys
+from .messages import MESSAGES
 from .opt_in import BY_NAME
 from .outcomes import TestOutcomes
 from .result_resolution import ResolvedResults, ResultResolver
@@ -36,7 +37,7 @@ NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as 
 
 
 class JudgeReporter:
-    """Takes each item's result off its report, here or from a worker; prints the summary and writes the report."""
+    """Collects item results, prints the summary and writes the report."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -54,7 +55,7 @@ class JudgeReporter:
         self.code = 0  # the exit code of what was found
 
     def begin(self) -> None:
-        """Set an earlier report aside, if this is a run that will write one."""
+        """Set an earlier report aside, if this run writes one."""
         if hasattr(self._config, "workerinput"):
             return
         if (folder := self._config.option.judge_report) is not None and folder.exists() and not folder.is_dir():
@@ -65,7 +66,7 @@ class JudgeReporter:
             raise pytest.UsageError(redact_message(str(error))) from None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the result off a report."""
+        """Collect the result of a report."""
         self._endings.add(report)
         if (result := getattr(report, "judgefixtures", None)) is not None:
             if not hasattr(report, "context"):  # that of a subtest: its test's own report has the same result
@@ -74,7 +75,7 @@ class JudgeReporter:
 
     @pytest.hookimpl(trylast=True)  # xdist's workers are through then, and left what they leave
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Decide and write; a run whose report could not be written does not end as if it were there."""
+        """Decide and write; a missing report fails the run."""
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["judgefixtures_notes"] = list(map(redact_message, self._notes()))
             self._config.workeroutput["judgefixtures_items"] = expected_keys(session.items)
@@ -114,19 +115,17 @@ class JudgeReporter:
             self._written.append(f"report: {folder / 'report.json'}{place}; to look at: {folder / 'report.html'}")
 
     def _tell_of_none(self, why: str) -> None:
-        """Say why there is no report, where an earlier one was set aside for it."""
         if self._set_aside:
             self._written.append(NO_REPORT.format(why=why, folder=self._config.option.judge_report))
 
     @property
     def _waits(self) -> bool:
-        """Whether answers are on their way."""
         return any(result["waiting"] for result in self._attempts)
 
     def conclude(self, session: pytest.Session) -> Row | None:
-        """Return the report of what has been reported so far; None where there is none that would be of all.
+        """Return the report so far, or None if it would be incomplete.
 
-        It is asked for before anybody counts what failed, and at the end, when workers may have left some more.
+        Later calls include the workers' final results.
         """
         if not self._has_run(session):
             return None
@@ -141,10 +140,7 @@ class JudgeReporter:
         return self._report
 
     def _decide(self, session: pytest.Session, record: RunRecord, report: Row) -> None:
-        """End the run with the code of what was found, where pytest has none that says it.
-
-        pytest's outcome of a test decides nothing: marks and plugins make what they like of a failure.
-        """
+        """Ignore pytest's outcomes: marks and plugins change them."""
         from judgefixtures.report import exit_code
 
         self.code = exit_code.exit_code(record, report)
@@ -160,7 +156,6 @@ class JudgeReporter:
             )
 
     def _nothing_selected(self) -> Row | None:
-        """Report a run without judge items, if options of ours were typed for it; else put the earlier report back."""
         from judgefixtures.report import report_and_questions
 
         if not {*self._config.stash[BY_NAME].typed_options}.difference(("judge_config", "judge_cassettes")):
@@ -172,7 +167,6 @@ class JudgeReporter:
         return self._report
 
     def _put_back(self) -> None:
-        """Put the earlier report back after a run of other tests."""
         from judgefixtures.report import restore_earlier_report
 
         try:
@@ -181,7 +175,6 @@ class JudgeReporter:
             self._written.append(f"ERROR: the earlier report cannot be put back: {error.strerror}")
 
     def _has_run(self, session: pytest.Session) -> bool:
-        """Tell whether the session came to its tests, or was to: what it only looked at is not missing."""
         if runs_no_test(self._config.option):
             return False
         if session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names:
@@ -189,7 +182,7 @@ class JudgeReporter:
         return not self.expected_items.uncollected or bool(self._config.option.continue_on_collection_errors)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print what recording cost, what was noted, a line per contrast, and where the report is."""
+        """Print costs, notes, results and the report's path."""
 
         def write(lines: Iterable[str]) -> None:
             for line in lines:
@@ -221,14 +214,12 @@ class JudgeReporter:
         self._finish(terminalreporter)
 
     def _finish(self, terminalreporter: Any) -> None:
-        """Write the annotations of GitHub, and shorten pytest's own lines about failures."""
         for line in workflow_notes(result for _, result in sorted(self._settled.results.items())):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
         for report in terminalreporter.stats.get("failed", ()):
             _in_short(report)
 
     def _told(self) -> set[tuple[str, str, str]]:
-        """Return whose diagnosis stands among pytest's FAILURES, by judge, dataset and name."""
         ends = [(each["item"], each["findings"][-1]) for each in self._settled.results.values() if each["failed"]]
         shown = (finding for item, finding in ends if finding["of_test"] or item in self._failing)
         return {(finding["judge"], finding["dataset"], finding["name"]) for finding in shown}
@@ -242,16 +233,11 @@ class JudgeReporter:
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _gone_on_with(self) -> Iterator[str]:
-        """Yield how many items an interrupted `all` recorded, where this one went on with it."""
         results = self._settled.results.values()
         if count := sum(bool(result.get("resumed")) for result in results):
-            yield (
-                f"{count} of {len(results)} items were recorded by an interrupted run (--judge-record all), and are "
-                "not asked again. To ask them anew as well, run this command again once it has ended"
-            )
+            yield MESSAGES.recorded_by_interrupted_run(count, results)
 
     def _spendings(self) -> Iterator[str]:
-        """Yield what recording cost, a line per judge."""
         if not any(result["spent"] for result in self._attempts):
             return
         from judgefixtures.client.costs import Cost
@@ -267,17 +253,13 @@ class JudgeReporter:
 
 
 def _in_short(report: Any) -> None:
-    """Leave the status alone for pytest's short summary of an item that its gate failed: its id says all the rest.
-
-    FAILURES and the JUnit file are written by then.
-    """
+    """Show only the status: FAILURES and JUnit have the rest."""
     result, crash = getattr(report, "judgefixtures", None), getattr(report.longrepr, "reprcrash", None)
     if result and result["failed"] and crash is not None:
         crash.message = result["findings"][-1]["status"]
 
 
 def _record_of(config: pytest.Config, attempts: Sequence[Row], settled: ResolvedResults) -> RunRecord:
-    """Return everything that a run leaves behind: of what every attempt cost and noted, and the result of each item."""
     import datetime
     import os
 
@@ -315,9 +297,10 @@ def _record_of(config: pytest.Config, attempts: Sequence[Row], settled: Resolved
 
 
 def set_report_aside(option: Any) -> bool:
-    """Set an earlier report aside, if a run with these options is to write one: until it has, there is none.
+    """Set an earlier report aside if these options write one, and return whether one existed.
 
-    Return whether there was one; raises JudgeFixturesError.
+    Raises:
+        JudgeFixturesError: The folder is not writable.
     """
     if option.judge_report is None or runs_no_test(option):
         return False

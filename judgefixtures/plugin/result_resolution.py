@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .expected_items import ExpectedItems, names_by_test_id
 from .items import subject_by_name
+from .messages import MESSAGES
 from .outcomes import LOST, STOPPED, TestOutcome, TestOutcomes, missing_result_finding
 from .session_setup import session_setup
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class ResolvedResults:
-    """The one result of each item, what came to none although it ran, and what a stopped run did not come to."""
+    """The result of each item, the lost items, and unfinished ones."""
 
     results: dict[str, Row] = field(default_factory=dict)
     lost: str = ""
@@ -31,13 +31,13 @@ class ResolvedResults:
 
 
 class ResultResolver:
-    """Knows what was to run, and how the test of each item ended."""
+    """Resolves the results of all expected items."""
 
     def __init__(self, config: pytest.Config, endings: TestOutcomes, expected_items: ExpectedItems) -> None:
         self._config, self._endings, self._expected_items = config, endings, expected_items
 
     def settle(self, session: pytest.Session) -> ResolvedResults:
-        """Return the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
+        """Return one result per item: the worst repeat, or an ERROR."""
         stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
@@ -53,14 +53,13 @@ class ResultResolver:
         for name in left:
             nameless += self._keep(settled, name, names[name], TestOutcome(why=STOPPED if stopped else LOST))
         settled.unfinished = sorted({names[name][0] for name in left}) if stopped else []
-        reasons = [*([] if stopped or not missing else [_never_reported(missing)]), *nameless]
+        reasons = [*([] if stopped or not missing else [MESSAGES.never_reported(missing)]), *nameless]
         if self._expected_items.uncollected and settled.results:
-            reasons.append(_not_collected(self._expected_items.uncollected))
+            reasons.append(MESSAGES.not_collected(self._expected_items.uncollected))
         settled.lost = "; ".join(reasons)
         return settled
 
     def _keep(self, settled: ResolvedResults, name: str, known: tuple[str, str], ending: TestOutcome) -> list[str]:
-        """Keep one result of an item, of several copies the worst; return what of it nobody knows."""
         from judgefixtures.report import worse_result
 
         result = ending.result
@@ -77,25 +76,9 @@ class ResultResolver:
         return []
 
     def _absent(self, called: str, message: str) -> Finding | None:
-        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
         try:
             setup = session_setup(self._config)
             subject = subject_by_name(called, setup)
             return None if subject is None else missing_result_finding(setup, subject, message)
         except JudgeFixturesError:  # this project has no judges
             return None
-
-
-def _never_reported(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
-        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-        "why."
-    )
-
-
-def _not_collected(names: Sequence[str]) -> str:
-    return (
-        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
-        "theirs is in this report"
-    )

@@ -1,9 +1,6 @@
 """Rootdir: find it again without our options. Only this module uses private attributes of pytest.
 
-pytest looks for its rootdir before it loads plugins, and takes the value of `--judge-report DIR` or `--judge-config
-FILE` for a test path. An existing path elsewhere would hide the user's pyproject.toml. pytest has no public way to look
-again: its hooks run too early or too late, and a Config is parsed once. Differences between pytest releases are handled
-here.
+pytest looks for its rootdir before it loads plugins, and takes the value of `--judge-report DIR` for a test path.
 """
 
 import argparse
@@ -24,7 +21,7 @@ NAMED = re.compile(r"^\s*collect\s*=\s*[\"']named[\"']", re.MULTILINE)
 
 
 def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
-    """Find rootdir and settings without the values of our options; `args` lose what came from other settings."""
+    """Set rootdir and settings, ignoring our options' values; `args` lose other settings' options."""
     known: Any = early_config.known_args_namespace
     if all(getattr(known, dest) is None for dest in ("judge_config", "judge_report", "judge_cassettes")):
         return
@@ -52,7 +49,7 @@ def find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
 
 
 def written_table(file: Path) -> Mapping[str, Any]:
-    """Return our table as a file has it; empty where it has none, or cannot be read."""
+    """Return our table in a file, or {}."""
     try:
         text = read_text(file)
     except (OSError, UnicodeDecodeError):
@@ -67,16 +64,15 @@ def written_table(file: Path) -> Mapping[str, Any]:
 
 
 def tables_in(value: Any) -> dict[str, dict[str, Any]]:
-    """Return what a table holds that is a table; nothing of any other value."""
+    """Return the tables in a value."""
     held = value.items() if isinstance(value, dict) else ()
     return {name: table for name, table in held if isinstance(table, dict)}
 
 
 def home_of(config: pytest.Config) -> Path:
-    """Return the folder of the pyproject.toml with our table: the rootdir, unless it has none.
+    """Return the folder of the pyproject.toml with our table, or the rootdir.
 
-    Settings of pytest in a folder of tests, or at the root of a monorepo, make another folder the rootdir: then the
-    table is looked for from the tests of the command up to the rootdir, from there upwards, and last above the tests.
+    Searches the rootdir, test folders below the rootdir, then parents.
     """
     if HOME not in config.stash:
         root, here = config.rootpath, config.invocation_params.dir
@@ -88,7 +84,7 @@ def home_of(config: pytest.Config) -> Path:
 
 
 def root_options(config: pytest.Config) -> list[str]:
-    """Return the options by which another command, run from here, finds the same rootdir and settings."""
+    """Return the options that reproduce rootdir and settings."""
     here, file, root = config.invocation_params.dir, config.inipath, config.option.rootdir
     named = [f"--rootdir={quoted(str(root))}"] if root else []
     if file is not None and (config.option.inifilename or file.parent not in (here, *here.parents)):
@@ -97,7 +93,7 @@ def root_options(config: pytest.Config) -> list[str]:
 
 
 def outer_paths(config: pytest.Config) -> list[str]:
-    """Return the paths of tests that another command needs: they, or our table, lie outside of its folder."""
+    """Return the test paths that another command needs."""
     here, root = config.invocation_params.dir, config.rootpath
     alone = home_of(config) in (root, *root.parents, here, *here.parents)
     return [quoted(os.path.relpath(each, here)) for each in _paths(config) if not (alone and each.is_relative_to(here))]
@@ -108,9 +104,9 @@ def _paths(config: pytest.Config) -> list[Path]:
 
 
 def command_line_only(config: pytest.Config, unsaid: argparse.Namespace) -> argparse.Namespace:
-    """Return what was typed after `pytest`, without what settings add, over what stands for an option that was not.
+    """Return the typed options only, over the defaults `unsaid`.
 
-    The public way to the parser is open to plugins that are loaded early, and to no others.
+    The public parser is available to early plugins only.
     """
     parser: pytest.Parser = config._parser
     return parser.parse_known_args(list(config.invocation_params.args), unsaid)

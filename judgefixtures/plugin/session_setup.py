@@ -1,4 +1,4 @@
-"""Session setup: the options, the selected judges and datasets, and the run that serves the items."""
+"""Session setup: the options, the selected judges and datasets, and the run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.shell import options, quoted
 
+from .messages import MESSAGES
 from .rootdir import home_of, outer_paths, root_options, written_table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ SAME = ("record", "pairs", "repeats", "concurrency", "max_cost", "force", "batch
 
 
 class SessionSetup:
-    """What a session runs with; loaded when a judge test is first met."""
+    """A session's setup, loaded at the first judge test."""
 
     def __init__(self, config: pytest.Config) -> None:
         from judgefixtures.run.run import Run, RunOptions
@@ -44,10 +45,7 @@ class SessionSetup:
         # Every part of a swap that was collected, deselected ones included, as rows for the decision.
         self.required_swaps: list[PlannedSwapPart] = []
         if not all(self.judge_names):
-            raise JudgeFixturesError(
-                "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
-                f"({self.config.file}).{self._hidden(config.rootpath)}"
-            )
+            raise JudgeFixturesError(MESSAGES.no_judge(self.config.file, self._hidden(config.rootpath)))
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
         options = RunOptions(
@@ -84,34 +82,32 @@ class SessionSetup:
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath, TABLE)
 
     def _hidden(self, root: Path) -> str:
-        """Return where our table stands below the rootdir, in a sentence with a space before it; empty for nowhere."""
         files = [file for depth in ("*", "*/*") for file in sorted(root.glob(f"{depth}/pyproject.toml"))]
         found = next((file.parent for file in files if written_table(file)), None)
         return f" The table is in {found}: run there, or add --rootdir={quoted(str(found))}" if found else ""
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The judges under test, and the baseline where there is one."""
+        """The judges under test, then any baseline."""
         return (*self.judge_names, *filter(None, [self.baseline_name]))
 
     @property
     def takes_looks(self) -> bool:
-        """Whether swaps are asked about a look at a time."""
+        """Whether swaps use looks."""
         return bool(self.options.judge_until_decided) and len(self.config.swap.looks) > 1
 
     def datasets(self, family: str, judge: str) -> tuple[str, ...]:
-        """Return the datasets that a judge is asked about in a family: --judge-dataset, else the configuration's."""
+        """Return a judge's datasets in a family, from --judge-dataset or the configuration."""
         return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family, judge)))
 
     def parts_of_swap(self, subjects: Iterable[CheckId]) -> Iterator[PlannedSwapPart]:
-        """Yield the parts of a swap that subjects are, with what of their datasets options leave out."""
+        """Yield swap parts, with the data that options leave out."""
         from judgefixtures.checks.swap import planned_swap_part
 
         for each in subjects:
             yield replace(planned_swap_part(each), unselected=self._unselected(each.judge, each.dataset))
 
     def _unselected(self, judge: str, dataset: str) -> str:
-        """Return what of a configured dataset --judge-dataset or --judge-pairs leaves out; empty for nothing."""
         if dataset not in (self.options.judge_datasets or (dataset,)):
             return f"{dataset} (configured, and left out by --judge-dataset)"
         if self.options.judge_pairs is None or not self.run.samples.is_here(judge, dataset):
@@ -123,18 +119,18 @@ class SessionSetup:
         return f"{every - n} of the {every} configured pairs of {dataset} (left out by --judge-pairs)"
 
     def _note_alike(self) -> None:
-        """Note which candidates are the baseline by another name: recordings of one judge say nothing of another."""
         baseline = self.baseline_name
         for name in self.judge_names if baseline is not None else ():
             judge = self.run.judge(name)
             if name != baseline and judge.identity == self.run.judge(str(baseline)).identity:
-                self.run.context.note(
-                    f"{name} and {baseline} are one judge by two names (model, prompt and parameters are the same): an "
-                    f"APPROVE says nothing of another. Set what differs in {judge.table.heading}"
-                )
+                self.run.context.note(MESSAGES.one_judge_twice(name, baseline, judge))
 
     def check(self) -> None:
-        """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
+        """Check that every judge, dataset and waiver is valid.
+
+        Raises:
+            JudgeFixturesError: One is not.
+        """
         from judgefixtures.run.run import REPEAT
 
         if self._checked:
@@ -159,35 +155,33 @@ class SessionSetup:
             # A repeat is a contrast that there is, whether or not this run asks for so many.
             if waiver.contrast not in known and not REPEAT.fullmatch(waiver.contrast):
                 raise JudgeFixturesError(
-                    f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
-                    f"{accepted_values(waiver.contrast, known)}."
+                    MESSAGES.waiver_of_no_contrast(
+                        self.config.file,
+                        self.config.heading("waivers"),
+                        waiver,
+                        accepted_values(waiver.contrast, known),
+                    )
                 )
         self._checked = True
 
     def _check_askable(self, judge: str) -> None:
-        """Raise JudgeFixturesError where a recording may not send a judge's key, or has no SDK to ask it through."""
         if self.options.judge_record != "none":
             self.config.check_key(judge)
             self.config.check_sdk(judge)
 
     def _check_looks(self) -> None:
-        """Raise JudgeFixturesError where no look is planned that could decide before all pairs are asked about."""
         gates = (self.config.default_gate, *self.config.family_gates.values())
         swapped = self.baseline_name is not None
         if any(gate.looks for gate in gates) or (swapped and len(self.config.swap.looks) > 1):
             return
         wanted = f"{self.config.heading('gate')} looks = [25, 50, 100]"
         if swapped:
-            raise JudgeFixturesError(
-                f"{self.config.file}: --judge-until-decided needs several looks, and {self.config.heading('swap')} "
-                f"looks has one: set for example looks = [25, 50, 100, 200] there, or for contrasts {wanted}."
-            )
+            raise JudgeFixturesError(MESSAGES.one_look(self.config.file, self.config.heading("swap"), wanted))
         raise JudgeFixturesError(
             f"{self.config.file}: --judge-until-decided needs looks, and no gate has any: set for example {wanted}."
         )
 
     def _check_swaps(self) -> None:
-        """Raise JudgeFixturesError where a judge cannot be compared with the baseline."""
         if self.baseline_name is None:
             return
         from judgefixtures.checks.swap import check_comparable
@@ -196,7 +190,6 @@ class SessionSetup:
             check_comparable(self.run.judge(judge), self.run.judge(self.baseline_name))
 
     def _check_batches(self) -> None:
-        """Raise JudgeFixturesError where a judge that would be asked has no batches."""
         from judgefixtures.batches import load_batches
         from judgefixtures.judges.mode import mode_class
 
@@ -206,7 +199,6 @@ class SessionSetup:
                 load_batches(name, table)
 
     def _check_asked(self) -> None:
-        """Raise JudgeFixturesError where a recording would ask nobody: all judges' answers are those of logs."""
         if self.options.judge_record == "none" or self.config.detector.judge is not None:
             return
         from judgefixtures.judges.mode import mode_class
@@ -214,14 +206,9 @@ class SessionSetup:
         names = self.judges
         if not any(mode_class(self.config.judge_table(name)).is_asked for name in names):
             who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
-            raise JudgeFixturesError(
-                f"--judge-record {self.options.judge_record} has nobody to ask: {who} "
-                'imported (provider = "imported"). Leave --judge-record out, or import a log that has more answers: '
-                "judgefixtures import FILE --judge NAME"
-            )
+            raise JudgeFixturesError(MESSAGES.nobody_to_ask(self.options.judge_record, who))
 
     def _stop(self) -> SignalCancelToken:
-        """Return how urgently the run is asked to stop; from the first use on, signals are taken."""
         if self._interruption is None:
             from .cancellation import SignalCancelToken
 
@@ -230,14 +217,14 @@ class SessionSetup:
         return self._interruption
 
     def close(self) -> None:
-        """Close the run, and give the signals back."""
+        """Close the run and restore signal handlers."""
         self.run.close(finished=False)  # that is known when all results are there
         if self._interruption is not None:
             self._interruption.close()
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
-        """Everything that the results depend on beside what was asked and answered, by table and key."""
+        """The settings that results depend on, by table and key."""
         judges = self.judges
         swaps = self.takes_looks and self.baseline_name is not None  # a contrast's looks are its gate's
         given = {"command line": {"--judge-until-decided": swaps}}
@@ -245,12 +232,12 @@ class SessionSetup:
 
     @property
     def command_start(self) -> str:
-        """The start of the commands in messages: pytest with the options that decide what is recorded."""
+        """The start of commands: pytest with recording options."""
         return " ".join(["pytest", *root_options(self._pytest), *outer_paths(self._pytest), *self.options_given])
 
     @property
     def options_given(self) -> list[str]:
-        """The options that decide what is recorded, and with it what the numbers are."""
+        """The options that affect recordings."""
         given = {
             "config": self.options.judge_config,
             "cassettes": self.options.judge_cassettes,
@@ -261,20 +248,19 @@ class SessionSetup:
 
 
 def _shared_by(worker: dict[str, Any]) -> Path | None:
-    """Return the folder that the workers of a recording share; a worker may be on another machine, and shares none."""
     folder = Path(worker[SHARED]) if SHARED in worker else None
     return folder if folder is not None and folder.is_dir() else None
 
 
 class ProgressBar:
-    """Progress of a recording on pytest's terminal: done, rate, time left, money. Quiet elsewhere."""
+    """Progress of a recording on pytest's terminal."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._plugins = config.pluginmanager
 
     @contextlib.contextmanager
     def __call__(self, meter: CostMeter, total: int) -> Iterator[Any]:
-        """Show the progress of so many calls; yields what to call with every judgment."""
+        """Show the progress of `total` calls; yields a callback."""
         terminal, capture = self._plugins.getplugin("terminalreporter"), self._plugins.getplugin("capturemanager")
         if capture is None or not getattr(terminal, "isatty", False):
             yield None
@@ -297,7 +283,11 @@ SETUP = pytest.StashKey[SessionSetup]()
 
 
 def session_setup(config: pytest.Config) -> SessionSetup:
-    """Return the session's setup; raises JudgeFixturesError for a user's mistake."""
+    """Return the session's setup.
+
+    Raises:
+        JudgeFixturesError: The user's setup is invalid.
+    """
     if SETUP not in config.stash:
         config.stash[SETUP] = SessionSetup(config)
     return config.stash[SETUP]

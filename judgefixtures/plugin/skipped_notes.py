@@ -1,8 +1,4 @@
-"""Notes on named checks that a judge does not support, one line per judge.
-
-A judge of one response has no items about orders, accuracy or plans. A note appears only if the command names such a
-check, by a word of -k or -m that is not its judge or dataset, or by the path of its file.
-"""
+"""Notes on named checks that a judge does not support, one line per judge."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from judgefixtures.models.check_registry import ALONE, SWAP
 from judgefixtures.util.texts import join_names
 
 from .items import checks_for, unsuitable_datasets
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     import pytest
@@ -38,7 +35,7 @@ WORDED = 'wordings = ["terse", "reordered"]'
 
 
 def unselected_checks(setup: SessionSetup, option: Any) -> Iterator[str]:
-    """Yield a line for each judge of one response of which a command names what it is not asked."""
+    """Yield a line for each single-response judge with named but unsupported checks."""
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
@@ -63,7 +60,7 @@ def unselected_checks(setup: SessionSetup, option: Any) -> Iterator[str]:
 
 
 def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> Iterator[str]:
-    """Yield a line for each judge whose limits no selected check looks at, with what selects these checks."""
+    """Yield a line for each judge with unchecked limits, and the remedy."""
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
@@ -80,7 +77,6 @@ def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> It
 
 
 def _limits(setup: SessionSetup) -> dict[str, dict[str, Any]]:
-    """Return the keys of each gate that the configuration sets; accuracy of choices has its limit in [gate], too."""
     tables = setup.config.decisive
     found = {name.removeprefix("gate."): own for name, own in tables.items() if name.startswith("gate.")}
     least = setup.config.gate("accuracy").min_accuracy
@@ -88,25 +84,18 @@ def _limits(setup: SessionSetup) -> dict[str, dict[str, Any]]:
 
 
 def unsuitable_datasets_notes(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
-    """Yield a line for each judge that a selected test does not ask about house sets that its mark names.
-
-    They have none of the columns that the judge's template shows.
-    """
+    """Yield a line for each judge whose template needs columns that sample datasets lack."""
     for judge in setup.judge_names:
         sets, who = unsuitable_datasets(mark, setup, judge), setup.run.judge(judge)
         if not sets or not any(check.applies_to(who, ()) for check in checks_for(mark, setup, judge)):
             continue
         if _is_selected((node.path.name, node.name, test, judge, *sets), (mark.name,), node.config.option):
             columns = join_names(f"{{{name}}}" for name in who.template.columns)
-            yield (
-                f"{node.nodeid}::{test} is not asked of {judge} about {join_names(sets)}, which its mark names: the "
-                f"template {who.template.name} shows {columns}, and no house set has that. Name a dataset of yours in "
-                "the mark"
-            )
+            yield MESSAGES.dataset_lacks_columns(node, test, judge, sets, who, columns)
 
 
 def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test: str) -> Iterator[str]:
-    """Yield a line for each judge of pairs of whose swap a selected test leaves families for one response out."""
+    """Yield a line for each pairwise judge with omitted swap families."""
     if mark.name != SWAP or setup.baseline_name is None:
         return
     for judge in setup.judge_names:
@@ -115,14 +104,10 @@ def uncompared_families(mark: pytest.Mark, setup: SessionSetup, node: Any, test:
         left = dict.fromkeys(each.family for each in checks if not each.applies_to(who, ()))
         around = (node.path.name, node.name, test, judge)
         if named := [family for family in left if _is_selected((*around, family), (mark.name,), node.config.option)]:
-            yield (
-                f'the swap of {judge} leaves {join_names(named)} out: sentences with place = "prompt" are for judges '
-                f"of one response, and {judge} compares two"
-            )
+            yield MESSAGES.swap_without_prompt_cues(judge, named)
 
 
 def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool:
-    """Return whether a command names a family: not its judge alone, and nothing but what it is not."""
     around = (judge, *setup.datasets(family, judge))
     marks = [kind.mark for kind in ALONE if kind.name == family]
     if not _is_selected((*around, family, f"test_{family}"), marks, option):
@@ -132,7 +117,6 @@ def _is_named(family: str, judge: str, setup: SessionSetup, option: Any) -> bool
 
 
 def _is_selected(names: Iterable[str], marks: Iterable[str], option: Any) -> bool:
-    """Return whether pytest would select an item of these names with these marks."""
     from _pytest.mark.expression import Expression  # the words of -k and -m, read as pytest reads them
 
     known, marked = [name.lower() for name in names], tuple(marks)

@@ -1,7 +1,6 @@
 """Test reports of swap decisions, added after those of the items.
 
-All comparisons of a swap can pass although the decision is not APPROVE. A test report of its own shows the decision in
-the terminal and in JUnit.
+All comparisons can pass although the decision is not APPROVE.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ REMEMBERING = ("lfplugin", "stepwiseplugin")
 
 
 class ResultConsumer(Protocol):
-    """Whoever knows what all items came to; it takes the reports of items itself, and has no use for these."""
+    """A consumer of item results that ignores swap reports."""
 
     def conclude(self, session: pytest.Session) -> Row | None:
-        """Return the report of the run as it stands; None where there is nothing to report."""
+        """Return the current report, or None."""
         ...
 
 
 class SwapDecisionReporter:
-    """Reports each candidate's decision once all items have ended, before anybody counts or writes reports."""
+    """Reports each candidate's decision after all items."""
 
     def __init__(self, config: pytest.Config, results: ResultConsumer) -> None:
         self._config, self._results = config, results
@@ -40,7 +39,7 @@ class SwapDecisionReporter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Report what was decided; of a run that somebody broke off, or that broke, nothing is."""
+        """Report the decisions, unless the run was interrupted."""
         broken = session.exitstatus == pytest.ExitCode.INTERRUPTED and not (session.shouldstop or session.shouldfail)
         if broken or session.exitstatus == pytest.ExitCode.INTERNAL_ERROR or hasattr(self._config, "workeroutput"):
             return
@@ -56,7 +55,6 @@ class SwapDecisionReporter:
             self._tell(session, decision, report)
 
     def _begin_line(self) -> None:
-        """End the line on which the terminal has the items: all of it has been said, and how much of it that was."""
         if (reporter := self._config.pluginmanager.get_plugin("terminalreporter")) is None:
             return
         if reporter.showfspath:  # the name of what follows begins a line
@@ -65,10 +63,7 @@ class SwapDecisionReporter:
             reporter.write_line("")
 
     def _tell(self, session: pytest.Session, decision: DecisionRow, report: Row) -> None:
-        """Pass the reports of a decision to whoever takes those of items.
-
-        The session would stop at a failure with -x, when there is nothing left to stop.
-        """
+        """Bypass the session: with -x a failure would stop it."""
         manager = self._config.pluginmanager
         without = [each for name in REMEMBERING if (each := manager.get_plugin(name))]
         log = manager.subset_hook_caller("pytest_runtest_logreport", [session, self._results, *without])
@@ -85,7 +80,6 @@ class SwapDecisionReporter:
 def _reports(
     name: str, where: tuple[str, int | None, str], decision: DecisionRow, report: Row
 ) -> Iterator[pytest.TestReport]:
-    """Yield the three reports that every test has, of which that of the call says what was decided."""
     from judgefixtures.models.swap_rows import SwapStatus
     from judgefixtures.report.swap_section import decision_headline, decision_text
 
@@ -107,7 +101,6 @@ def _reports(
 
 
 def _failure(text: str, status: str) -> Any:
-    """Return a failure as pytest shows that of an item which says the same; its line has the status after the name."""
     try:
         raise pytest.fail.Exception(safe_message(text), pytrace=False)
     except pytest.fail.Exception:

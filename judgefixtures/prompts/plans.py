@@ -1,8 +1,6 @@
-"""Plans: what a judge has to check before its verdict, after PlanJudge (arXiv 2601.03630).
+"""Plans: what a judge has to check before its verdict (PlanJudge, arXiv 2601.03630).
 
-A plan is hand-written for a kind of task ("heuristic"), written by the judge's model ("self"), or written by the model
-on top of the hand-written one ("combined"). Plans depend on the kind of task, never on a dataset's category: a plan
-that knows the bias under test, or the right response, would invalidate the measurement.
+Plans depend on the kind of task only: the bias or gold would invalidate the measurement.
 """
 
 import hashlib
@@ -16,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
+from judgefixtures.models.check_rows import PlansRow
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Asked, Fault, Kind, Plan
@@ -35,11 +34,8 @@ START_TAG, END_TAG = "[Start of Plan]", "[End of Plan]"
 
 @dataclass(frozen=True, slots=True)
 class _Planning(Condition):
-    """The condition in which plans are asked for: no cue, no order, no edit, and a name of its own."""
-
     @property
     def name(self) -> str:
-        """The condition's name, also its cassette's."""
         return "plan"
 
 
@@ -53,12 +49,10 @@ REQUEST_START, REQUEST_END = 400, 200
 
 
 def task_kind(pair: Pair) -> Kind:
-    """Return the kind of task that a pair's question is, by documented rules over its wording (English).
+    """Return the kind of task of a pair's question, by English wording.
 
-    Content type "Story" is creative writing. Otherwise the start of the question (400 characters) and its end (200)
-    are looked through for what they ask, in this order: translation, summarization, rewriting, safety, code,
-    creative writing, reasoning; "explain" or a question word at the start, or a question with one, makes it factual;
-    anything else is a general instruction. The category, the gold and the responses are never looked at.
+    "Story" is creative writing. Else the first match: translation, summarization, rewriting, safety, code, creative
+    writing, reasoning, factual, general.
 
     >>> task_kind(Pair("1", "Why are there two high tides a day?", "Because", "Perhaps"))
     'factual'
@@ -83,7 +77,7 @@ HEURISTICS: Mapping[Kind, str] = MappingProxyType(
 
 
 def heuristic_plan(pair: Pair, kind: Kind | None = None) -> Plan:
-    """Return the hand-made plan of a pair's kind of task, or of another kind."""
+    """Return the hand-made plan of a kind of task."""
     kind = kind or task_kind(pair)
     return Plan(HEURISTICS[kind], kind, "heuristic")
 
@@ -97,14 +91,14 @@ _wording = partial(load_table, "planning")  # what is said to a judge's model ab
 
 
 def _filled(text: str, **slots: str) -> str:
-    """Return a text with its slots filled in one pass: what fills a slot is never read as part of the text."""
+    """Fill all slots in one pass: inserted text is never a slot."""
     return _SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), text)
 
 
 def planning_prompt(pair: Pair, about: Asked, *, sees_responses: bool = False, kind: Kind | None = None) -> str:
-    """Return the prompt that asks for a plan for a pair's task: without cues, and unless wanted without responses.
+    """Return the planning prompt, without cues.
 
-    "combined" adds the hand-made plan of the kind as context; `kind` overrides the pair's own.
+    "combined" adds the hand-made plan of `kind`.
     """
     kind = kind or task_kind(pair)
     wording = _wording()
@@ -120,12 +114,12 @@ def planning_prompt(pair: Pair, about: Asked, *, sees_responses: bool = False, k
 
 
 def execution_text(plan: Plan) -> str:
-    """Return what tells a judge to carry out a plan: what fills {plan} in a template."""
+    """Return the text of a plan for {plan}."""
     return _filled(_wording()["execution"], plan=plan.text)
 
 
 def execution_prompt(prompt: str, plan: Plan) -> str:
-    r"""Return a judge's prompt with the order to carry out a plan put before it.
+    r"""Return a prompt with a plan before it.
 
     >>> execution_prompt("Which is better?", Plan("1. Check {question}.", "factual", "self"))[-20:]
     'n]\n\nWhich is better?'
@@ -134,7 +128,7 @@ def execution_prompt(prompt: str, plan: Plan) -> str:
 
 
 def planning_digest(strategy: str) -> str:
-    """Return a digest of all wording through which a strategy can change an answer; part of a judge's identity."""
+    """Return a digest of a strategy's wording."""
     texts = _wording()
     keys = () if strategy == "plan-heuristic" else ("planning", "hidden", "shown", "responses")
     context = (texts["context"],) if strategy == "plan-combined" else ()
@@ -147,9 +141,9 @@ def planning_digest(strategy: str) -> str:
 
 
 def read_plan(answer: str, pair: Pair, origin: Asked, failure: str | None = None, kind: Kind | None = None) -> Plan:
-    """Return the plan that an answer to a planning prompt holds, or the hand-made one of the kind with the fault.
+    """Return the plan in an answer, or the hand-made one with the fault.
 
-    `failure` is why there is no usable answer at all. No text raises; time is linear in the length of the answer.
+    `failure` is why no answer is usable. No text raises. Linear time.
 
     >>> pair = Pair("1", "Why is the sky blue?", "a", "b")
     >>> read_plan("[Start of Plan]1. Check that each response names scattering. "
@@ -173,7 +167,7 @@ _STEP = re.compile(r"^[ \t*#|]{0,9}(?:(?:step )?\d{1,2}\*{0,2}[.):]|[-*•] )", 
 
 
 def plan_text(answer: str) -> str:
-    """Return the plan in an answer: between its last tags, empty or not; without tags, all but its thoughts.
+    """Return the text between the last tags.
 
     >>> plan_text("<think>Hm.</think>Sure! [Start of Plan] 1. Check the sum. [End of Plan] Good luck!")
     '1. Check the sum.'
@@ -195,11 +189,9 @@ _leak = partial(load_pattern, "leaks.en")
 
 
 def plan_fault(text: str, pair: Pair) -> tuple[Fault | None, str]:
-    """Return what keeps a text from being a plan for a pair, with a detail, or (None, "").
+    """Return a plan's fault and detail, or (None, "").
 
-    The first that applies: fewer than five words are "empty", more than LONGEST_PLAN characters "failed"; a verdict
-    (selected_response with one value, [[A]] without [[B]] or the reverse) is an "answer"; then what `leaks` finds
-    (in English, which planning prompts ask for). No rule reads what a plan is about: it may be a poor one.
+    "empty" (under 5 words), "failed" (over LONGEST_PLAN), "answer" (one verdict), or from `plan_leak`.
     """
     if sum(1 for _, _ in zip(_WORD.finditer(text), range(LEAST_WORDS), strict=False)) < LEAST_WORDS:
         return "empty", f"{text[:80]!r} is not a plan"
@@ -212,13 +204,9 @@ def plan_fault(text: str, pair: Pair) -> tuple[Fault | None, str]:
 
 
 def plan_leak(text: str, pair: Pair) -> tuple[Fault, str] | None:
-    """Return what a plan gives away, or None: it prefers a response, describes the right one, or names a bias.
+    """Return the leak of a plan, or None.
 
-    One response is preferred where a statement says so of it ("Response 1 is better", "prefer the second answer")
-    without a condition, and none says so of the other. The biases are those of BiasBench (length, concreteness,
-    empty reference, content continuation, nested instruction, familiar knowledge), named as such; to warn of length
-    or concreteness ("avoid length bias") gives nothing away.
-    Words that the pair's question uses itself give nothing away.
+    Leaks prefer one response, describe the right one, or name a bias of BiasBench; words of the question do not count.
 
     >>> plan_leak("Choose Response 2.", Pair("1", "Why?", "a", "b", gold=2))
     ('names-response', "it prefers response 2, which is the better one: 'Choose Response 2'")
@@ -244,7 +232,6 @@ def plan_leak(text: str, pair: Pair) -> tuple[Fault, str] | None:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Yield the lines and sentences of a text; of an endless one, its first characters."""
     for statement in re.split(r"[\n;?!]|(?<!e\.g)(?<!i\.e)\.(?=\s|$)", text):
         if statement.strip():
             yield statement[:LONGEST_STATEMENT]
@@ -255,7 +242,6 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")  # scripts that set no s
 
 
 def _named(name: str, text: str, pair: Pair, unless: str = "") -> Iterator[str]:
-    """Yield what matches and is not a phrase of the question itself, but in statements where `unless` matches."""
     question = pair.question.casefold()
     for statement in _statements(text):
         if not unless or not _leak(unless).search(statement):
@@ -265,27 +251,18 @@ def _named(name: str, text: str, pair: Pair, unless: str = "") -> Iterator[str]:
 # --- counts -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCounts:
-    """What became of the plans for some pairs: how many are the judge's own, how many are a fallback, and why."""
-
-    n: int
-    fallback: int
-    faults: Mapping[Fault, int]
-    kinds: Mapping[Kind, int]
-    leaks: int
-
-    @property
-    def planned(self) -> int:
-        """Plans that are carried out as they were made."""
-        return self.n - self.fallback
-
-
-def count_plans(pairs: Sequence[Pair], plans: Sequence[Plan]) -> PlanCounts:
-    """Return the counts over the plans of some pairs, in their order; a hand-made plan that leaks counts too."""
+def count_plans(pairs: Sequence[Pair], plans: Sequence[Plan]) -> PlansRow:
+    """Return the counts of plans, hand-made leaks included."""
     faults = Counter(plan.fault for plan in plans if plan.fault is not None)
     kinds = Counter(plan.kind for plan in plans)
     planned = zip(pairs, plans, strict=True)
     leaking = sum(plan.fault in LEAKS or plan_leak(plan.text, pair) is not None for pair, plan in planned)
     fallback = sum(plan.origin == "fallback" for plan in plans)
-    return PlanCounts(len(plans), fallback, dict(sorted(faults.items())), dict(sorted(kinds.items())), leaking)
+    return PlansRow(
+        n=len(plans),
+        planned=len(plans) - fallback,
+        fallback=fallback,
+        faults=dict(sorted(faults.items())),
+        kinds=dict(sorted(kinds.items())),
+        leaks=leaking,
+    )

@@ -1,8 +1,4 @@
-"""Prompt templates with slots, and the prompt of a pair in a condition.
-
-All slots are filled in a single pass: braces, slot names and section titles in a response arrive verbatim. In a user's
-template an unknown slot is a column of the dataset, and a name in two braces is that name in one.
-"""
+"""Prompt templates with slots, filled in a single pass: responses arrive verbatim."""
 
 from __future__ import annotations
 
@@ -24,6 +20,8 @@ from judgefixtures.util.paths import read_text
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import quote_names, word_set
 
+from .messages import MESSAGES
+
 TEMPLATES = Path(__file__).parents[1] / "templates"
 WORDINGS = ("terse", "reordered")  # the rewritings that come with each of ours, below TEMPLATES / "wordings"
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
@@ -36,12 +34,7 @@ Placement = Literal["after", "before"]
 
 @dataclass(frozen=True, slots=True)
 class ModeLayout:
-    """What judges of one mode are shown, and the kind of judge that makes of them.
-
-    The slots of its templates are texts that each has to have, cues, and what it may have. `built_in` has the names of
-    the templates there are, first those for the `forms` of an answer, in their order. Whether `ties` count is what
-    holds where a judge's table does not say.
-    """
+    """A mode's slots and templates, in the order of `forms`."""
 
     shows: str
     kind: str  # the class of the kind: imported when a judge of it is made
@@ -55,22 +48,22 @@ class ModeLayout:
 
     @property
     def shows_both(self) -> bool:
-        """Whether both responses are shown, and one is chosen."""
+        """Whether both responses are shown."""
         return "response_2" in self.texts
 
     @property
     def has_scale(self) -> bool:
-        """Whether what is shown gets a score on a scale."""
+        """Whether scores have a scale."""
         return "scale" in self.optional
 
     @property
     def has_labels(self) -> bool:
-        """Whether what is shown passes or fails."""
+        """Whether responses pass or fail."""
         return PASS_SLOT in self.optional
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The slots of its templates that are no columns."""
+        """The slots that are no columns."""
         return (*self.texts, *self.cues, *self.optional)
 
 
@@ -94,7 +87,7 @@ OURS = frozenset(slot for layout in LAYOUTS.values() for slot in layout.slots)  
 
 
 def slots_in(text: str) -> list[str]:
-    """Return the names of a template's slots, in their order, each as often as it stands there.
+    """Return the names of a template's slots in order.
 
     >>> slots_in('{question} {{name}} {"a": {"b": {reference}}} {0} {two words}')
     ['question', 'reference']
@@ -104,13 +97,14 @@ def slots_in(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt with slots: {question} {response_1} {response_2}, and {cue_1} {cue_2} for placement "after".
+    """A prompt with slots; unknown ones are columns.
 
-    {plan} may say where a plan is to stand; it stays empty for a judge whose strategy is "direct". Of a judge of one
-    response they are {question} {response}, {cue} and, if it likes, {scale}, or {pass_label} and {fail_label}.
-    Any other slot is a column of the dataset.
-    `variants` holds wordings for other content types than the default one (the built-in "Story").
-    `cue_after` is the text that the cues follow, in a template without slots for them.
+    Pairs: {question}, {response_1}, {response_2}, {cue_1}, {cue_2}. Single: {question}, {response}, {cue}, {scale},
+    {pass_label}, {fail_label}. Optional: {plan}.
+
+    Attributes:
+        variants: Wordings for other content types.
+        cue_after: The text before cues without slots.
     """
 
     name: str
@@ -121,21 +115,21 @@ class Template:
 
     @property
     def digest(self) -> str:
-        """A digest of all that the template can add to a prompt."""
+        """A digest of the template."""
         parts = (self.text, self.variants, *([self.cue_after] if self.cue_after else ()))
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def text_for(self, content_type: str) -> str:
-        """Return the wording for this content type."""
+        """Return a content type's wording."""
         return dict(self.variants).get(content_type, self.text)
 
     def takes_plan(self, content_type: str) -> bool:
-        """Tell whether the wording for a content type says where a plan is to stand."""
+        """Return whether a wording has {plan}."""
         return PLAN_SLOT in slots_in(self.text_for(content_type))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a dataset that its wordings show, in their order.
+        """The columns that its wordings show, in order.
 
         >>> Template("own", "{question} {reference} {response_1} {response_2}").columns
         ('reference',)
@@ -147,20 +141,20 @@ class Template:
         return (self.text, *(text for _, text in self.variants))
 
     def columns_for(self, content_type: str) -> tuple[str, ...]:
-        """Return the columns of a dataset that the wording for a content type shows."""
+        """Return the columns that a wording shows."""
         return columns_in(self.text_for(content_type))
 
     def letters_for(self, content_type: str) -> tuple[str, ...]:
-        """Return the slots of judges of another mode in the wording for a content type: there they are its text."""
+        """Return other modes' slots, here plain text."""
         own = LAYOUTS[self.mode].slots
         return tuple(sorted(OURS.intersection(slots_in(self.text_for(content_type))).difference(own)))
 
     def has_any(self, *slots: str) -> bool:
-        """Tell whether one of its wordings has one of some slots."""
+        """Return whether any wording has these slots."""
         return any(slot in slots_in(text) for text in self._texts for slot in slots)
 
     def shows(self, pair: Pair) -> Pair:
-        """Return the pair with the columns that the wording for it shows, and no others."""
+        """Return the pair with shown columns."""
         return keep_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair
 
     def shows_all(self, pairs: Sequence[Pair]) -> list[Pair]:
@@ -168,7 +162,7 @@ class Template:
         return [self.shows(pair) for pair in pairs]
 
     def render(self, pair: Pair, condition: Condition, placement: Placement = "after", plan: str = "") -> str:
-        """Return the prompt for a pair in a condition, cues after the responses or before each of them."""
+        """Return the prompt for a pair in a condition."""
         labels = (condition.cue_1, condition.cue_2)
         cues = [cue.render(pair.content_type, number) if cue else "" for number, cue in enumerate(labels, 1)]
         responses = [pair.response_1, pair.response_2]
@@ -186,9 +180,9 @@ class Template:
         scale: str = "",
         labels: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
-        """Return the prompt for one response to a pair's question, with the sentence of its cue, if it has one.
+        """Return the prompt for one response, with its cue's sentence.
 
-        `scale` says in words which scores there are, `labels` by which words a response passes or fails, by slot.
+        `scale` is text, `labels` are words by slot.
         """
         if placement == "before" and cue:
             response, cue = f"{cue}\n{response}", ""
@@ -196,7 +190,6 @@ class Template:
         return self._filled(pair, [pair.question, response], [cue], optional)
 
     def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: Mapping[str, str]) -> str:
-        """Return the wording for a pair with its slots filled: the texts, the cues, and what is optional."""
         layout = LAYOUTS[self.mode]
         slots = dict(zip((*layout.texts, *layout.cues), (*texts, *cues), strict=True))
         slots |= optional
@@ -217,7 +210,7 @@ class Template:
 
 @lru_cache(maxsize=64)
 def columns_in(text: str) -> tuple[str, ...]:
-    """Return the columns of a dataset that a wording shows, in their order, each once."""
+    """Return the distinct columns of a wording in order."""
     return tuple(dict.fromkeys(name for name in slots_in(text) if name not in OURS))
 
 
@@ -231,7 +224,6 @@ def _column_of(pair: Pair, name: str, template: str) -> str:
 
 
 def _with_cue_lines(text: str, cue_after: str, cues: Sequence[str]) -> str:
-    """Return a template with the cues after a text of it, each on a line of its own."""
     before, anchor, after = text.partition(cue_after)
     lines = "\n".join(f"{{{slot}}}" for slot in cues)
     start, end = ("" if anchor.endswith("\n") else "\n"), ("" if after.startswith("\n") or not after else "\n")
@@ -239,7 +231,7 @@ def _with_cue_lines(text: str, cue_after: str, cues: Sequence[str]) -> str:
 
 
 def present_pair(pair: Pair, condition: Condition) -> Pair:
-    """Return a pair as it stands before the judge in a condition: in its order, with its edit."""
+    """Return a pair in a condition's order, with its edit."""
     turned = condition.order == "21"
     if condition.edit is not None:
         pair, _ = apply_edit(pair, condition.edit, turned=turned)
@@ -254,11 +246,12 @@ def load_template(
     mode: Mode = "pairwise",
     field: str | None = None,
 ) -> Template:
-    """Return a built-in template by name, or the user's by path; raises JudgeFixturesError naming what lacks.
+    """Return a built-in template by name, or the user's by path.
 
-    `templates` names the wordings for content types; `cue_after` is where the cues go without slots for them. `mode`
-    is that of the judge: a template shows a pair, or one response. `field` is the one in which a built-in template has
-    a grade stated.
+    `templates` are wordings by content type, `cue_after` is the text before cues without slots, `field` the grade's.
+
+    Raises:
+        JudgeFixturesError: A slot is missing or wrong.
 
     >>> load_template("silent-judge").name
     'silent-judge'
@@ -282,10 +275,7 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
     if template in layout.built_in:
         name = str(template)
         if cue_after is not None:
-            raise JudgeFixturesError(
-                f"cue_after does not go with the template {name!r}, which has slots for the cues: "
-                "remove it, or name a template of your own."
-            )
+            raise JudgeFixturesError(MESSAGES.cue_after_misplaced(name))
         return _shipped(name, "", field, mode)
     return _of_user(template, "template", layout.built_in, placement, cue_after, mode)
 
@@ -293,7 +283,6 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
 def _of_user(
     given: str | Path, what: str, known: Sequence[str], placement: Placement, cue_after: str | None, mode: Mode
 ) -> Template:
-    """Return the user's template, or wording, of a file; raises JudgeFixturesError naming what is wrong."""
     path = Path(given)
     if path.suffix == "" and not path.exists():
         raise JudgeFixturesError(
@@ -307,13 +296,12 @@ def _of_user(
 
 
 def _shipped(name: str, folder: str, field: str, mode: Mode) -> Template:
-    """Return one of our templates, or of their wordings, which have a file for stories beside them."""
     text, story = (_naming(field, _read_text(TEMPLATES / folder / f"{name}{of}.txt")) for of in ("", ".story"))
     return Template(name, text, (("Story", story),), mode=mode)
 
 
 def wording_label(wording: str) -> str:
-    """Return what a wording is called: a shipped one by its name, a file by its own without the ending.
+    """Return a wording's name, without a file's suffix.
 
     >>> wording_label("terse"), wording_label("prompts/strict.txt")
     ('terse', 'strict')
@@ -322,10 +310,10 @@ def wording_label(wording: str) -> str:
 
 
 def load_wording(wording: str, own: Template, field: str | None = None) -> Template:
-    r"""Return a rewriting of a judge's `own` template: a shipped one by name, or the user's by path.
+    r"""Return a rewriting of a judge's `own` template, perhaps without cue slots.
 
-    It is asked without cues, and needs no slots for them; all else that the own template shows it has to show, too.
-    Raises JudgeFixturesError naming what is wrong.
+    Raises:
+        JudgeFixturesError: It shows other things.
 
     >>> load_wording("terse", load_template("silent-judge")).text.partition("\n")[0]
     'Which response is better overall? Consider correctness and clarity.'
@@ -339,27 +327,16 @@ def load_wording(wording: str, own: Template, field: str | None = None) -> Templ
 
 
 def _shipped_wording(label: str, own: Template, field: str) -> Template:
-    """Return a shipped rewriting of one of our templates, which is what the judge's own one has to be."""
     if own.name not in LAYOUTS[own.mode].built_in or any(name != "Story" for name, _ in own.variants):
-        raise JudgeFixturesError(
-            f"the wording {label!r} is one of our templates, and {own.name} is a template of your own: write the "
-            "other wording of it into a file, and name that."
-        )
+        raise JudgeFixturesError(MESSAGES.built_in_wording(label, own))
     return _shipped(f"{own.name}.{label}", "wordings", field, own.mode)
 
 
 def _check_wording(reworded: Template, own: Template, wording: str) -> None:
-    """Raise JudgeFixturesError for a rewriting that is none, or that shows other things than the own template."""
     if reworded.text.split() == own.text.split():
-        raise JudgeFixturesError(
-            f"the wording {wording} says the same as the judge's own template, word for word: nothing is reworded. "
-            "Write the prompt in other words, or remove it."
-        )
+        raise JudgeFixturesError(MESSAGES.wording_as_before(wording))
     if lacking := [name for name in own.columns if name not in reworded.columns]:
-        raise JudgeFixturesError(
-            f"the wording {wording} lacks {{{lacking[0]}}}, which the judge's own template shows: with less to go by "
-            "it is another question. Put it where it belongs."
-        )
+        raise JudgeFixturesError(MESSAGES.wording_lacks_slot(wording, lacking))
     if added := [name for name in reworded.columns if name not in own.columns]:
         raise JudgeFixturesError(
             f"the wording {wording} has {{{added[0]}}}, which the judge's own template does not show: with more to go "
@@ -368,13 +345,11 @@ def _check_wording(reworded: Template, own: Template, wording: str) -> None:
 
 
 def _naming(field: str, text: str) -> str:
-    """Return a built-in template's wording with the name of the field for a grade, whose braces are no slot's."""
     named = BRACED.sub(lambda braced: f"{{{braced[0]}}}", json.dumps(field, ensure_ascii=False))
     return text.replace(f'"{GRADE_FIELD}":', f"{named}:")
 
 
 def _check_mode(text: str, path: Path, mode: Mode) -> None:
-    """Raise JudgeFixturesError where a template is one of the other mode, by its slots."""
     own = LAYOUTS[mode]
     wanted = set(own.texts)
     slots = OURS.intersection(slots_in(text))
@@ -386,15 +361,10 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
             raise _of_another_mode(f"{path} ({held})", mode, other)
     if not own.shows_both and (left := min(slots - {*own.slots}, default=None)):
         whose = next(name for name, layout in LAYOUTS.items() if left in layout.slots)
-        raise JudgeFixturesError(
-            f"the template {path} has {{{left}}}, a slot of templates for "
-            f"{'pairs' if LAYOUTS[whose].shows_both else f'judges of mode = {whose!r}'}, which would "
-            "be sent as it stands: remove it, or write {cue}."
-        )
+        raise JudgeFixturesError(MESSAGES.slot_left(path, left, LAYOUTS[whose].shows_both, whose))
 
 
 def _check_hidden(text: str, path: Path) -> None:
-    """Raise JudgeFixturesError where a template would show what no judge is to see."""
     if hidden := [name for name in slots_in(text) if name in HIDDEN]:
         raise JudgeFixturesError(
             f"the template {path} has {{{hidden[0]}}}, which is never a slot: {', '.join(HIDDEN)} say which row it is "
@@ -407,13 +377,18 @@ def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesErr
     layout = LAYOUTS[mode]
     slots = " ".join(f"{{{name}}}" for name in (*layout.texts, *layout.cues))
     return JudgeFixturesError(
-        f"the template {template} shows {LAYOUTS[other].shows}, and the judge's mode is {mode!r}: set mode = "
-        f"{other!r}, or name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
+        MESSAGES.template_of_other_mode(
+            template, LAYOUTS[other].shows, mode, other, slots, " or ".join(map(repr, layout.built_in))
+        )
     )
 
 
 def load_system_prompt(path: str | Path) -> str:
-    """Return the text of a system prompt's file, sent as it is; raises JudgeFixturesError."""
+    """Return the unchanged text of a system prompt's file.
+
+    Raises:
+        JudgeFixturesError: It is unreadable.
+    """
     text = _read_text(Path(path), "system prompt")
     if not text.strip():
         raise JudgeFixturesError(f"the system prompt {path} holds no text: write it, or remove system_prompt.")
@@ -457,18 +432,12 @@ PLACES_OF = {"1": "_1", "2": "_2", "a": "_1", "b": "_2", "first": "_1", "second"
 
 
 def _renamed(text: str, missing: Sequence[str]) -> str:
-    """Return how slots that other tools have are called here; empty where none stands for one that is missing."""
     names = [braced["slot"] or braced["letters"] for braced in BRACED.finditer(text)]
     meant = {_meant(name): name for name in reversed(names) if name not in OURS}
     return "".join(f" Rename {{{meant[slot]}}} to {{{slot}}}." for slot in missing if slot in meant)
 
 
 def _meant(name: str) -> str:
-    """Return the slot that a name stands for elsewhere, as far as it has a known word.
-
-    >>> _meant("answer"), _meant("ResponseB"), _meant("user_input"), _meant("reference_answer")
-    ('response', 'response_2', 'question', '')
-    """
     words = [each.lower() for each in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
     if OF_PEOPLE.intersection(words):
         return ""

@@ -1,8 +1,4 @@
-"""Providers of models: one file per API, with its specification, client and batches.
-
-A provider sends a prompt through the official SDK, but reads the HTTP response itself. An HTML page, an empty body or
-an error inside a 200 is then recognized, whatever the SDK makes of it.
-"""
+"""Providers of models: one file per API, with specification, client and batches."""
 
 from __future__ import annotations
 
@@ -23,16 +19,18 @@ from judgefixtures.util.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
 from judgefixtures.util.secrets import register_address_secrets, register_secrets
 from judgefixtures.util.texts import make_encodable
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from .judge_table import JudgeTable
 
 
 class FatalJudgeError(JudgeFixturesError):
-    """The judge cannot be asked at all (key, model, parameter, quota, ...): stop, and do what it says."""
+    """The judge cannot be asked at all; the message has the remedy."""
 
 
 class UnsupportedParameterError(FatalJudgeError):
-    """The model or server does not take a parameter; `parameter` is the name it is sent under."""
+    """The server rejects a parameter; `parameter` is its name as sent."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -40,12 +38,14 @@ class UnsupportedParameterError(FatalJudgeError):
 
 
 class RetryableError(Exception):
-    """This attempt failed and another may succeed, after `retry_after` seconds where the server named them.
+    """A failed attempt that may succeed later.
 
-    `invalid` is what the answer counts as when it keeps coming back; without it, giving up is fatal.
-    `status` is the HTTP status where there was one: 429 slows all calls down. An `outage` is a response that says
-    nothing of any answer: giving up on it is fatal, only one that was recorded as an answer counts as `invalid`.
-    `loading`: the server says that it loads its model, which takes minutes.
+    Attributes:
+        retry_after: Seconds to wait.
+        invalid: What the answer counts as in the end; None is fatal.
+        status: HTTP status, if any.
+        outage: Giving up is fatal.
+        loading: The server loads its model.
     """
 
     def __init__(
@@ -67,25 +67,22 @@ class RetryableError(Exception):
 
     @property
     def may_be_billed(self) -> bool:
-        """Whether the attempt can cost money: an error status does not, an answer that came to nothing may."""
+        """Whether the attempt can cost money."""
         return self.status is None
 
 
 class UnreachableError(RetryableError):
-    """Nobody listens there: fatal on the first call, a passing fault once the judge has answered."""
+    """No connection: fatal on the first call."""
 
     @property
     def may_be_billed(self) -> bool:
-        """It never is."""
+        """False."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitQuota:
-    """What a server says is left of a rate limit: so many calls, until it is reset in so many seconds.
-
-    `limit` is how many calls it is when nothing is used of it, where the server says so.
-    """
+    """Calls left of a rate limit (`limit`) and seconds until its reset."""
 
     calls: float
     seconds: float
@@ -94,12 +91,14 @@ class RateLimitQuota:
 
 @dataclass(frozen=True, slots=True)
 class ProviderResponse:
-    """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
+    """A provider's text for one prompt, or why there is none.
 
-    With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
-    `ended_early`: it was cut off although its limit was not reached. `refused`: it came as an error about this prompt.
-    `tokens` are those of the text with their probabilities, where the server was asked for them and told them;
-    `probability` is what a function of the user's says of its verdict itself.
+    Attributes:
+        unless_whole: Fault that a whole verdict overrides.
+        ended_early: Cut off before its limit.
+        refused: An error about this prompt.
+        tokens: Tokens with probabilities.
+        probability: The verdict's probability.
     """
 
     text: str
@@ -118,25 +117,27 @@ class ProviderResponse:
 
 
 class Provider(Protocol):
-    """The seam to whoever answers. `dropped` names parameters that are not to be sent."""
+    """Interface of providers; `dropped` parameters are not sent."""
 
     dropped: frozenset[str]
 
     @property
     def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt."""
+        """The names of the parameters sent with a prompt."""
 
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
+        """Return the answer to one prompt.
 
-        `call` is told what the question is found by in recordings, where that is not what is sent.
+        Raises:
+            RetryableError: A later attempt may succeed.
+            FatalJudgeError: The judge cannot be asked.
         """
 
     async def close(self) -> None:
-        """Close what answering opened."""
+        """Close open connections."""
 
     def forget(self) -> None:
-        """Drop what answering opened without closing it: its event loop is gone."""
+        """Drop connections of a closed event loop."""
 
 
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
@@ -149,12 +150,7 @@ LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a ver
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProviderSpec:
-    """All that is known of a provider before it is asked: whoever has to know it reads it here, and nowhere else.
-
-    Where somebody is asked over an API, `key` has to be given, the environment variable of the API key, and so has
-    `url`, or a connection. Nobody inherits another's: a class that speaks another one's wire format has a record of its
-    own, with its own key, address and account.
-    """
+    """A provider's static properties; APIs need `key`, and `url` or a connection."""
 
     answers: Callable[[Any], Provider]  # its class
     key: str | None = None
@@ -181,16 +177,9 @@ class ProviderSpec:
 
     def __post_init__(self) -> None:
         if self.is_asked and not self.is_code and not self.key:
-            raise ValueError(
-                'a provider\'s record has to name the environment variable of its API key (key = "NAME_API_KEY"): '
-                "without one, questions would be sent with no key at all. A server that takes none is asked with "
-                'provider = "openai" and base_url'
-            )
+            raise ValueError(MESSAGES.record_without_key())
         if self.key and not self.url and not self.connection:
-            raise ValueError(
-                "a provider's record has to say where it is asked (url): without it, the key would go to the address "
-                "that the SDK has by default, which is another's"
-            )
+            raise ValueError(MESSAGES.record_without_url())
 
 
 # The extras of this package that install an SDK which not everybody needs.
@@ -199,10 +188,7 @@ EXTRAS = {"anthropic": "claude"}
 
 @functools.cache
 def http_library(sdk: str) -> str:
-    """Return the library whose client an SDK takes: httpx2, or httpx where its version is from before there was that.
-
-    Raises FatalJudgeError where the SDK is not installed. Nobody else asks for versions of SDKs.
-    """
+    """Return an SDK's HTTP library, or raise FatalJudgeError if not installed."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -216,13 +202,13 @@ def http_library(sdk: str) -> str:
 
 
 def check_sdk(table: JudgeTable) -> None:
-    """Raise FatalJudgeError where the SDK that a judge is asked through is not installed."""
+    """Raise FatalJudgeError if the judge's SDK is not installed."""
     if sdk := getattr(table.record.answers, "sdk", ""):
         http_library(sdk)
 
 
 def api_key(table: JudgeTable) -> str:
-    """Return the API key that the environment holds for a judge, without the line end of a file; else empty."""
+    """Return the judge's API key from the environment, or ""."""
     key = os.environ.get(table.key_variable or "", "").strip()
     register_secrets(key)
     return key
@@ -239,16 +225,13 @@ def register_credentials(*tables: JudgeTable) -> None:
 
 
 def stated_value_schema(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an answer that states a value under a key, and a reason."""
+    """Return the JSON schema of a value with a reason."""
     properties = {key: dict(value), "reason": {"type": "string"}}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def answer_schema(table: JudgeTable) -> dict[str, Any]:
-    """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie.
-
-    An empty one is not sent: the prompt alone says how to answer.
-    """
+    """Return the JSON schema of a judge's answer, or {}."""
     if table.answer_schema is not None:
         return table.answer_schema
     choices = [0, 1, 2] if table.counts_ties else [1, 2]
@@ -268,11 +251,11 @@ PROVIDERS = {
 
 @functools.cache
 def provider_spec(provider: str) -> ProviderSpec:
-    """Return what is known of a provider; no SDK is imported."""
+    """Return a provider's specification."""
     record: ProviderSpec = importlib.import_module(PROVIDERS[provider]).RECORD
     return record
 
 
 def load_provider(table: JudgeTable) -> Provider:
-    """Return the provider of a judge's table; nothing is sent, and no SDK imported, before the first question."""
+    """Return the provider of a judge's table."""
     return table.record.answers(table)

@@ -1,4 +1,4 @@
-"""Anthropic (Claude), through the optional anthropic SDK. A replay works without the SDK."""
+"""Anthropic (Claude), through the optional anthropic SDK."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from . import batch_api
 from .error_classification import classify_error, classify_failure, error_object, status_in_body, status_of_type
 from .http import HttpProvider, HttpResponse, http_client, object_or_empty, text_or_none
 from .judge_table import ASKING, JudgeTable
+from .messages import MESSAGES
 from .tokens import sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -55,12 +56,12 @@ LEAST_THOUGHT = 1024  # tokens, by Anthropic's API
 
 
 class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
-    """Answers prompts through the anthropic SDK, with its own retries off."""
+    """Provider through the anthropic SDK, without the SDK's retries."""
 
     sdk = "anthropic"
 
     async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        """Return the answer to one prompt."""
         body = request_body(self.table, self.dropped, self.prompted(prompt), self.system_text)
         if call.is_replayed:
             return await self.answer(read_message, self._replayed(body), call)
@@ -71,7 +72,6 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
         return await self.answer(read_message, request_sent, call)
 
     async def _replayed(self, body: Mapping[str, Any]) -> None:
-        """Ask a recording as the SDK would ask the network: its body is ours, and headers are no part of a question."""
         if self._http is None:
             self._http = http_client("httpx2", self.table.address, self.table.timeout)
         await self._http.post(f"{self._address}/v1/messages", json=body)
@@ -81,11 +81,11 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
         return endpoint(self.table.base_url or str(self.table.record.url))
 
     async def describe_model(self) -> Any:
-        """Return what Anthropic's list of models says of this one."""
+        """Return the entry in Anthropic's model list."""
         return await (await self.connected().models.with_raw_response.retrieve(self.model)).json()
 
     def parameters(self) -> dict[str, Any]:
-        """Return what can be left out of a request, by the names that the other providers have for it."""
+        """Return the parameters by common names."""
         return request_parameters(self.table, self.dropped)
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncAnthropic:
@@ -103,7 +103,7 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
 
 
 def version_headers(*bodies: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of the API's version that takes all these bodies of requests; none for the SDK's own.
+    """Return API version headers for these bodies.
 
     >>> version_headers({"temperature": 0.0}, {}), version_headers({})
     ({'anthropic-version': '2023-06-01'}, {})
@@ -112,7 +112,7 @@ def version_headers(*bodies: Mapping[str, Any]) -> dict[str, str]:
 
 
 def endpoint(address: str) -> str:
-    """Return the address that the SDK is given, which puts the version behind it.
+    """Return the address without its version.
 
     >>> endpoint("http://127.0.0.1:8080/v1/")
     'http://127.0.0.1:8080'
@@ -121,11 +121,7 @@ def endpoint(address: str) -> str:
 
 
 def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return what can be left out of a request, by the names that the other providers have for it.
-
-    Where structured outputs are left out the verdict is the input of a tool that has to be called, unless that is left
-    out, too, or the model thinks: then no call can be forced.
-    """
+    """Return the optional parameters by common names."""
     wants_json = table.verdict == "json" and table.response_format != "none"
     thinks = bool(table.thinking_budget) and "thinking_config" not in dropped
     sent: dict[str, Any] = {
@@ -176,7 +172,7 @@ def request_body(table: JudgeTable, dropped: frozenset[str], prompt: str, system
 
 
 def simplify_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema in the words that structured outputs know: no bounds of numbers, which are listed or described.
+    """Return a schema without number bounds.
 
     >>> simplify_schema({"properties": {"score": {"type": "integer", "minimum": 1, "maximum": 3}}})
     {'properties': {'score': {'type': 'integer', 'enum': [1, 2, 3]}}}
@@ -194,7 +190,7 @@ def _unbounded(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Return what a message on the wire says; raises RetryableError or FatalJudgeError."""
+    """Return the answer in a message, or raise RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return classify_failure(wire, model)
     body = wire.json()
@@ -204,10 +200,7 @@ def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
         error = error_object(wire)
         return classify_error(status_of_type(error.get("type")) or status_in_body(error), error, wire, model)
     if "choices" in body and "content" not in body:
-        raise providers.FatalJudgeError(
-            "the server answers in OpenAI's wire format, not in Anthropic's: set provider = \"openai\" (with /v1 at "
-            "the end of base_url) in the judge's table."
-        )
+        raise providers.FatalJudgeError(MESSAGES.answers_as_openai())
     about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": _usage(body.get("usage"))}
     text, reasoning, called = _texts(wire, body.get("content"))
     stop = str(body.get("stop_reason") or "").lower()
@@ -221,10 +214,6 @@ def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
 
 
 def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[InvalidKind | None, str]:
-    """Return why a message is no answer, with what to do, or (None, "").
-
-    `called` tells whether a tool was called with a verdict; None: none was called.
-    """
     if stop == "refusal":
         stop_details = object_or_empty(body.get("stop_details"))
         why = text_or_none(stop_details.get("explanation")) or text_or_none(stop_details.get("category"))
@@ -239,7 +228,6 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
 
 
 def _texts(wire: HttpResponse, content: Any) -> tuple[str, str, bool | None]:
-    """Return the answer's text, the model's thoughts, and whether a tool was called with a verdict (None: no call)."""
     if isinstance(content, str):  # as some gateways send it
         return content, "", None
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
@@ -252,14 +240,12 @@ def _texts(wire: HttpResponse, content: Any) -> tuple[str, str, bool | None]:
 
 
 def _stated(wire: HttpResponse) -> Iterator[str]:
-    """Yield the inputs of called tools that state a verdict or a score, as JSON."""
     for given in tool_arguments(wire.body.removeprefix("\ufeff")).values():
         if isinstance(given, dict) and {normalize_key(key) for key in given} & STATING:
             yield json.dumps(given)
 
 
 def _usage(usage: Any) -> Usage:
-    """Return the tokens of a message: what was read from a cache or written to one is input, too."""
     counts = object_or_empty(usage)
     written, read = (counts.get(f"cache_{kind}_input_tokens") for kind in ("creation", "read"))
     input_tokens = counts.get("input_tokens")
@@ -275,10 +261,7 @@ def _usage(usage: Any) -> Usage:
 
 
 class AnthropicBatches(batch_api.BatchProvider[AnthropicProvider]):
-    """Batches of messages: questions in the request itself, answers as lines behind an address of their own.
-
-    Such a batch can be given no name. After a kill the one that was made is told by what it answers.
-    """
+    """Batches of messages; their questions identify them."""
 
     limits = batch_api.BatchLimits(100_000, 256 * 10**6)
 
@@ -288,7 +271,7 @@ class AnthropicBatches(batch_api.BatchProvider[AnthropicProvider]):
     async def send(
         self, _intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
     ) -> str:
-        """Make a batch; it can be given no name."""
+        """Create a batch."""
         # In extra_body, because that is sent as it is: exactly what the SDK was about to send.
         requests = [{"custom_id": line.id, "params": json.loads(line.body)} for line in lines]
         headers = version_headers(*(each["params"] for each in requests))
@@ -301,7 +284,7 @@ class AnthropicBatches(batch_api.BatchProvider[AnthropicProvider]):
     async def find(
         self, _intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str]
     ) -> str | None:
-        """Return the batch that answers these questions, among those made since then and of their number."""
+        """Return the batch with these questions, or None."""
         running = False
         async for batch in self.listed(since):
             at = batch_api.parse_time(batch.get("created_at"))
@@ -322,22 +305,22 @@ class AnthropicBatches(batch_api.BatchProvider[AnthropicProvider]):
         return None
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
-        """Tell whether a body is an error as Anthropic's API tells it."""
+        """Return whether a body is Anthropic's error."""
         return body.get("type") == "error" and isinstance(object_or_empty(body.get("error")).get("type"), str)
 
     async def show_page(self, after: str | None) -> batch_api.Page:
-        """Return a page of the batch list, and where the next page begins."""
+        """Return a page of the batch list."""
         more: dict[str, Any] = {"after_id": after} if after else {}
         request_sent = self.provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
         page, batches = await self.page(request_sent, "data")
         return batches, batch_api.batch_id(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> batch_api.BatchState:
-        """Return where a batch stands."""
+        """Return a batch's state."""
         return _state(await self.ask(self.provider.connected().messages.batches.with_raw_response.retrieve(batch)))
 
     async def fetch(self, batch: str, _state: batch_api.BatchState, /) -> batch_api.BatchResults:
-        """Return the lines of answers."""
+        """Return a batch's answers."""
         # `results` would ask where the answers are, and that was told.
         path = f"/v1/messages/batches/{batch}/results"
         request_sent = self.provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
@@ -355,7 +338,6 @@ def _total(batch: dict[str, Any]) -> int:
 
 
 def _read(row: dict[str, Any]) -> batch_api.Said:
-    """Return what a line of the answers says."""
     name, result = row.get("custom_id"), object_or_empty(row.get("result"))
     kind, error = str(result.get("type")), object_or_empty(result.get("error"))
     if kind == "succeeded" and isinstance(result.get("message"), dict):
@@ -366,7 +348,6 @@ def _read(row: dict[str, Any]) -> batch_api.Said:
 
 
 def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Make room for what Claude is told to think: its API counts that as output, and takes no temperature beside it."""
     budget = written.get("thinking_budget")
     if type(budget) is not int or budget == 0:
         return {}
@@ -379,12 +360,8 @@ def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(table: JudgeTable) -> None:
-    """Raise ValueError for what Anthropic's API does not take, above all where the model is to think."""
     if table.response_format == "json_object":
-        raise ValueError(
-            "response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
-            "'tool' (a forced tool call, for models before structured outputs) or 'none'"
-        )
+        raise ValueError(MESSAGES.no_json_object())
     budget = table.thinking_budget or 0
     prefixes = ("", "plan_") if table.asks_for_plans else ("",)
     for key in (f"{kind}temperature" for kind in prefixes):
@@ -393,10 +370,7 @@ def _check(table: JudgeTable) -> None:
                 f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{providers.UNSET}"'
             )
     if 0 < budget < LEAST_THOUGHT:
-        raise ValueError(
-            f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
-            "as much as the model wants"
-        )
+        raise ValueError(MESSAGES.thinking_budget_range(LEAST_THOUGHT))
     for key in (f"{kind}max_output_tokens" for kind in prefixes):
         if budget >= (limit := getattr(table, key)):
             raise ValueError(
@@ -404,10 +378,7 @@ def _check(table: JudgeTable) -> None:
                 f"output. Set it to {budget + 512} or more, or leave it out"
             )
     if budget and table.response_format == "tool":
-        raise ValueError(
-            "response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
-            "thinks: use 'json_schema' or 'none', or no thinking_budget"
-        )
+        raise ValueError(MESSAGES.tool_while_thinking())
 
 
 RECORD = providers.ProviderSpec(

@@ -11,6 +11,7 @@ from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderS
 
 from .error_classification import ADDRESS_REMEDY, UNKNOWN_MODEL
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .openai import OpenAIProvider
 
 if TYPE_CHECKING:
@@ -19,13 +20,10 @@ if TYPE_CHECKING:
 
 
 class AzureProvider(OpenAIProvider):
-    """Answers prompts through a deployment: the same wire format, another address and another header for the key.
-
-    Recordings are found by the deployment's name alone: the resource and the API's version are no part of them.
-    """
+    """Provider through an Azure deployment, whose name keys the recordings."""
 
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        """Return the answer to one prompt."""
         call.address = f"https://azure/deployments/{deployment_name(self.table)}/chat/completions"
         try:
             return await super().complete(prompt, call)
@@ -35,21 +33,14 @@ class AzureProvider(OpenAIProvider):
             raise FatalJudgeError(remedy) from None
 
     def _remedy(self, message: str) -> str | None:
-        """Return what an error says with the keys of Azure's table in place of others'; None where it needs none."""
         server_message, _, remedy = message.partition(" -- ")
         table = "of the judge's connection table"
         if re.search(r"api[- ]version", server_message, re.IGNORECASE):
             return f"{server_message} -- check api_version {table}."
         if remedy.startswith(UNKNOWN_MODEL):
-            return (
-                f"{server_message} -- the deployment asked for is {deployment_name(self.table)!r}: check deployment "
-                f"(without it, model) and endpoint {table}."
-            )
+            return MESSAGES.no_deployment(server_message, deployment_name(self.table), table)
         if remedy == ADDRESS_REMEDY:
-            return (
-                f"{server_message} -- there is nothing at this address: "
-                f"check endpoint, deployment and api_version {table}."
-            )
+            return MESSAGES.nothing_at_address(server_message, table)
         return None
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
@@ -74,12 +65,11 @@ HOSTS = (".azure.com", ".azure.us", ".azure.cn", ".azure-api.net")
 
 
 def deployment_name(table: JudgeTable) -> str | None:
-    """Return the name of the deployment: the model's own unless the connection says otherwise."""
+    """Return the deployment's name, by default the model's."""
     return (table.connection.deployment if table.connection is not None else None) or table.model
 
 
 def _is_azures(table: JudgeTable) -> bool:
-    """Tell whether an address is one of Azure's own hosts, for which its key is meant."""
     parts = urlsplit(table.address or "")
     return parts.scheme == "https" and (parts.hostname or "").endswith(HOSTS)
 
@@ -91,14 +81,10 @@ def _check(table: JudgeTable) -> None:
         if table.connection is None or getattr(table.connection, key) is None:
             raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
     if "/openai" in urlsplit(table.address or "").path:
-        raise ValueError(
-            "connection.endpoint is the resource's address alone: leave out /openai and what follows it, which the "
-            "SDK puts behind it"
-        )
+        raise ValueError(MESSAGES.endpoint_too_long())
 
 
 def _named(table: JudgeTable) -> dict[str, Any]:
-    """Return the deployment's part of an identity: its name, where it is not the model's, decides who answers."""
     deployment = deployment_name(table)
     return {} if deployment == table.model else {"deployment": deployment}
 

@@ -42,20 +42,20 @@ Page = tuple[list[dict[str, Any]], str | None]  # of a list: batches, and what t
 
 
 class NotSentError(Exception):
-    """A batch was certainly not made: nothing of it is paid for."""
+    """A batch certainly does not exist and costs nothing."""
 
 
 class BatchRejectedError(NotSentError):
-    """The provider says that it makes no batch of this: one look at its list is for a gateway that asked it twice."""
+    """The provider rejects the batch."""
 
 
 class BatchDeferredError(RetryableError):
-    """The provider says that it makes no batch now: there is none where its list shows none, either."""
+    """The provider cannot create a batch now."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
-    """One question of a batch: its id in there, and the body of the request as the SDK was about to send it."""
+    """One question of a batch: its id and request body."""
 
     id: str
     body: bytes
@@ -63,7 +63,7 @@ class BatchLine:
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """How much one batch may hold."""
+    """The limits of one batch."""
 
     lines: int
     size: int  # bytes, all lines together
@@ -71,10 +71,7 @@ class BatchLimits:
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """Where a batch stands: still running or ended, in the provider's own word, and how many answers it counts.
-
-    `raw` is what the provider said, for the one class that understands it.
-    """
+    """A batch's status, number of answers and raw response."""
 
     ended: bool
     word: str
@@ -85,11 +82,7 @@ class BatchState:
 
 @dataclass(slots=True)
 class BatchResults:
-    """What a batch has to say, by the ids of its questions: answers, and why there are none.
-
-    Not `whole`: the download is known to lack some, which may have been answered. Whether it has as many as the
-    provider counts is for whoever knows what was asked.
-    """
+    """A batch's answers and failures by question id; `whole` if complete."""
 
     batch: str = ""
     answers: dict[str, BatchAnswer] = field(default_factory=dict)
@@ -100,7 +93,7 @@ class BatchResults:
     example: str = ""  # the first line of a form that is not known
 
     def add(self, name: str, status: int, body: Any, model: str) -> None:
-        """Add what came for a question: the first answer counts, and an answer more than a failure."""
+        """Add a question's response; the first answer wins over failures."""
         if name in self.answers:
             self.duplicates += 1
             return
@@ -113,7 +106,7 @@ class BatchResults:
         self.answers[name] = delivered
 
     def take(self, rows: Iterable[dict[str, Any]], read: Callable[[dict[str, Any]], Said], model: str) -> BatchResults:
-        """Add what lines say of their questions."""
+        """Add all result lines."""
         for row in rows:
             name, status, body = read(row)
             if not isinstance(name, str):
@@ -125,21 +118,21 @@ class BatchResults:
         return self
 
     def strange(self, row: Mapping[str, Any]) -> str:
-        """Say that a line is of no known form, with the first one of these: it tells what to mend."""
+        """Return the fault of a line of unknown form."""
         self.example = self.example or redact(dump_json(row).decode("utf-8", "replace"))[:EXAMPLE]
         return f"an answer of no known form, as {self.example}"
 
     def fail(self, name: str, why: str) -> None:
-        """Note that a question was not answered."""
+        """Note why a question has no answer."""
         if name not in self.answers:
             self.failed.setdefault(name, why)
 
 
 class BatchProvider(ABC, Generic[P]):
-    """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError.
+    """Interface of a provider's batches.
 
-    `window` is how long a batch may run before the provider ends it, `key` what it knows a batch by, and `clock` the
-    provider's time when it last showed a page of its list.
+    `window` limits a batch's run time, `key` is its id field, `clock` the provider's time. Methods may raise
+    RetryableError or FatalJudgeError.
     """
 
     limits: BatchLimits
@@ -152,18 +145,18 @@ class BatchProvider(ABC, Generic[P]):
 
     @abstractmethod
     async def send(self, intent: str, lines: Sequence[BatchLine], about_to: Callable[[], object] = ..., /) -> str:
-        """Make a batch that can be found by its intent, and return its id; NotSentError where there surely is none.
+        """Create a batch and return its id, or raise NotSentError.
 
-        `about_to` is called right before the one request that makes it: before that nothing is paid for.
+        `about_to` is called right before the paid request.
         """
 
     async def find(
         self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str], /
     ) -> str | None:
-        """Return the id of the batch that an intent led to, among those made since then; None where there is none.
+        """Return the id of an intent's batch created since then, or None.
 
-        The ids are those of its questions, and taken are batches that others led to: whoever can give a batch no name
-        tells it by them. Raises UncertainError where that cannot be told yet.
+        Raises:
+            UncertainError: The answer is not known yet.
         """
         async for batch in self.listed(since):
             if self.intent_of(batch) == intent:
@@ -171,7 +164,7 @@ class BatchProvider(ABC, Generic[P]):
         return None
 
     async def listed(self, since: datetime.datetime) -> AsyncIterator[dict[str, Any]]:
-        """Yield the batches of the provider's list, which begins with the latest, to a page of earlier ones alone."""
+        """Yield the listed batches, latest first, until older ones."""
         async for batches in list_pages(self.show_page):
             for batch in batches:
                 yield batch
@@ -183,24 +176,24 @@ class BatchProvider(ABC, Generic[P]):
         """Return a page of the provider's list."""
 
     def intent_of(self, batch: Mapping[str, Any]) -> object:  # noqa: ARG002 (where a batch can be given no name)
-        """Return which intent a batch is named after."""
+        """Return the intent in a batch's name."""
         return None
 
     def moment_of(self, batch: Mapping[str, Any]) -> Any:
-        """Return when a batch was made, as the provider tells it."""
+        """Return a batch's creation time."""
         return batch.get("created_at")
 
     @abstractmethod
     def refuses(self, body: Mapping[str, Any]) -> bool:
-        """Tell whether a body is an error in the provider's own form."""
+        """Return whether a body is the provider's error."""
 
     @abstractmethod
     async def look(self, batch: str, /) -> BatchState:
-        """Return where a batch stands."""
+        """Return a batch's state."""
 
     @abstractmethod
     async def fetch(self, batch: str, state: BatchState, /) -> BatchResults:
-        """Return what a batch that has ended has to say, as far as it can be downloaded."""
+        """Return the results of an ended batch, as far as downloadable."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -215,7 +208,7 @@ class BatchProvider(ABC, Generic[P]):
         return await send_through_sdk(sent, self.provider.table.base_url)
 
     async def page(self, sent: Awaitable[Any], key: str, *, may_lack: bool = False) -> tuple[Any, list[dict[str, Any]]]:
-        """Return a page of the provider's list, and the batches under a key of it; the clock is set by it."""
+        """Return a list page and its batches under `key`; sets the clock."""
         wire = await self.exchange(sent)
         self.clock = datetime.datetime.fromtimestamp(server_time(wire.headers), datetime.UTC)
         page = response_json(wire, self.provider.model)
@@ -225,7 +218,7 @@ class BatchProvider(ABC, Generic[P]):
         return page, [row for row in rows if isinstance(row, dict)]
 
     async def make(self, sent: Awaitable[Any]) -> str:
-        """Return the id of the batch that was asked for; raises NotSentError where there surely is none."""
+        """Return the created batch's id, or raise NotSentError."""
         try:
             wire = await self.exchange(sent)
         except (RetryableError, FatalJudgeError) as error:
@@ -241,7 +234,7 @@ class BatchProvider(ABC, Generic[P]):
             raise BatchDeferredError(str(error)) if own else error from None
 
     async def upload(self, ask: Callable[[], Awaitable[Any]], read: Callable[[Any], Any], what: str) -> str:
-        """Return the name of an uploaded file of questions; raises NotSentError where there is none."""
+        """Return an uploaded file's name, or raise NotSentError."""
         try:
             file = text_or_none(read(await retry_safely(lambda: self.ask(ask()))))
         except (RetryableError, FatalJudgeError) as error:
@@ -251,10 +244,7 @@ class BatchProvider(ABC, Generic[P]):
         return file
 
     async def download(self, sent: Awaitable[Any]) -> tuple[list[dict[str, Any]], bool]:
-        """Return the objects in a file of JSON lines, and whether every line is one.
-
-        A line with a byte that is no text is none: what it answers is not known. The others are.
-        """
+        """Return the objects of JSON lines, and whether all are valid."""
         wire = await self.exchange(sent)
         if not 200 <= wire.status < 300:
             response_json(wire, self.provider.model)
@@ -264,11 +254,11 @@ class BatchProvider(ABC, Generic[P]):
 
 
 class UncertainError(Exception):
-    """A batch is running that may be the one that is looked for; its questions cannot be seen before it ends."""
+    """A running batch may be the wanted one."""
 
 
 async def retry_safely(ask: Callable[[], Awaitable[T]]) -> T:
-    """Return what a call returns that may be made again without paying again; raises its last fault."""
+    """Return a free call's result, retried."""
     for attempt in range(ATTEMPTS - 1):
         try:
             return await ask()
@@ -278,7 +268,10 @@ async def retry_safely(ask: Callable[[], Awaitable[T]]) -> T:
 
 
 def response_json(wire: HttpResponse, model: str) -> Any:
-    """Return the JSON of a response; raises NotFoundError, RetryableError or FatalJudgeError for any other."""
+    """Return a response's JSON.
+
+    Raises BatchNotFoundError, RetryableError or FatalJudgeError.
+    """
     if wire.status == 404:
         raise BatchNotFoundError(f"HTTP 404: {wire.body[:200]}")
     if not 200 <= wire.status < 300:
@@ -291,13 +284,13 @@ def response_json(wire: HttpResponse, model: str) -> Any:
 
 
 def object_body(wire: HttpResponse) -> Mapping[str, Any]:
-    """Return a JSON object that came over the wire, in a list of its own, too; an empty one for anything else."""
+    """Return a response's JSON object, else {}."""
     body = parse_json(wire.body)
     return object_or_empty(body[0] if isinstance(body, list) and len(body) == 1 else body)
 
 
 async def list_pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[list[dict[str, Any]]]:
-    """Yield a list's pages; raises RetryableError for one that comes to no end: what it holds is not known then."""
+    """Yield a list's pages; RetryableError if it does not end."""
     after: str | None = None
     seen: set[str | None] = set()
     while after not in seen:
@@ -310,13 +303,13 @@ async def list_pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncItera
 
 
 def all_before(batches: Sequence[Any], since: datetime.datetime) -> bool:
-    """Tell whether all moments are before another one, however clocks differ: lists begin with the latest."""
+    """Return whether all times are certainly earlier."""
     times = [parse_time(each) for each in batches]
     return bool(times) and all(each is not None and each < since - SKEW for each in times)
 
 
 def line_status(value: Any) -> int | None:
-    """Return a status that a line of answers tells: a number, as a text or with a point, too; None for anything else.
+    """Return the HTTP status in a result line, or None.
 
     >>> [line_status(value) for value in (200, "200", 200.0, " 400 ", "200.0", True, "ok", None)]
     [200, 200, 200, 400, 200, None, None, None]
@@ -331,7 +324,7 @@ def line_status(value: Any) -> int | None:
 
 
 def batch_id(batch: dict[str, Any], key: str = "id") -> str:
-    """Return what a provider knows a batch by; raises RetryableError where it says nothing of that."""
+    """Return a batch's id, or raise RetryableError."""
     if (name := text_or_none(batch.get(key))) is None:
         raise RetryableError(f"a batch without {key}")
     return name
@@ -342,10 +335,7 @@ class BatchNotFoundError(FatalJudgeError):
 
 
 def unusable_reason(delivered: BatchAnswer, model: str) -> str:
-    """Return why a line's response is not an answer to be recorded; empty for one that is, if an invalid one.
-
-    What concerns a question alone (its length, its content) is its answer; any other error is not: it is asked again.
-    """
+    """Return why a result is asked again, or ""."""
     if 200 <= delivered.status < 300:
         return ""
     try:
@@ -356,12 +346,12 @@ def unusable_reason(delivered: BatchAnswer, model: str) -> str:
 
 
 def on_one_line(body: bytes) -> bytes:
-    """Return a JSON body without line ends, unchanged where it has none."""
+    """Return a JSON body without line ends."""
     return dump_json(json.loads(body)) if b"\n" in body or b"\r" in body else body
 
 
 def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:
-    r"""Return the objects of JSON lines, and whether every line is one: a torn one is left out.
+    r"""Return the objects of JSON lines, and whether all are valid.
 
     >>> json_lines(b'{"a": 1}\n{"a": ')
     ([{'a': 1}], False)
@@ -372,7 +362,7 @@ def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:
 
 
 def parse_time(text: Any) -> datetime.datetime | None:
-    """Return a moment as servers tell it: seconds since 1970, or RFC 3339; None for anything else.
+    """Return a time in seconds since 1970 or RFC 3339, or None.
 
     >>> parse_time("2026-11-22T10:00:00Z") == parse_time(1795341600)
     True

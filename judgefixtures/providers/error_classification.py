@@ -1,7 +1,4 @@
-"""Classification of failed responses, for all providers: item error, temporary error or fatal error.
-
-data/faults.toml holds the error phrases of servers. Add new phrases there.
-"""
+"""Classification of failed responses (phrases: data/faults.toml)."""
 
 import functools
 import json
@@ -19,6 +16,7 @@ from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import parse_json, word_set
 
 from .http import HttpResponse, object_or_empty
+from .messages import MESSAGES
 from .quotas import retry_after
 
 DATA = Path(__file__).parents[1] / "data" / "faults.toml"
@@ -51,12 +49,11 @@ def _pattern(table: str, name: str) -> re.Pattern[str]:
 
 
 def _says(what: str, message: str) -> re.Match[str] | None:
-    """Return where a message says what data/faults.toml lists under a name, or None."""
     return _pattern("said", what).search(message)
 
 
 def provider_parameter_names(parameter: str) -> frozenset[str]:
-    """Return the names under which providers send a parameter that a server rejects; empty if none does.
+    """Return the provider names of a parameter that a server rejects.
 
     >>> sorted(provider_parameter_names("thinkingBudget"))
     ['reasoning_effort', 'thinking_config']
@@ -65,12 +62,12 @@ def provider_parameter_names(parameter: str) -> frozenset[str]:
 
 
 def status_of_type(kind: object) -> int | None:
-    """Return the status that a type of Anthropic's errors stands for, None for one that is not known."""
+    """Return the status of an Anthropic error type, or None."""
     return _data()["statuses"].get(str(kind))
 
 
 def status_in_body(error: Any) -> int:
-    """Return the status that an error inside a 200 names, or 502: somebody upstream failed."""
+    """Return the status in an error body, or 502."""
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str) and code.isdecimal():
         code = int(code)
@@ -78,32 +75,25 @@ def status_in_body(error: Any) -> int:
 
 
 def classify_failure(wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Return the invalid answer that a failed exchange is, or raise RetryableError or FatalJudgeError."""
+    """Return a failure's invalid answer, or raise RetryableError or FatalJudgeError."""
     if 300 <= wire.status < 400:
-        raise providers.FatalJudgeError(
-            f"HTTP {wire.status} redirects to {_without_query(wire.headers)!r}: set base_url to the "
-            "final address (a redirected POST would arrive as a GET)."
-        )
+        raise providers.FatalJudgeError(MESSAGES.redirect(wire, _without_query(wire.headers)))
     error = error_object(wire)
     answer = classify_error(wire.status, error, wire, model)
     # APIs tell errors in JSON. A page of words is from whoever stands before them, and no word on this pair, whatever
     # it says; only the size is (413 is about the request alone, whoever measures it).
     if wire.status != 413 and not wire.body.lstrip().startswith(("{", "[")):
-        raise providers.FatalJudgeError(
-            f"{answer.detail} -- this is not the judge's answer but that of a gateway, proxy or firewall before it: "
-            "find out there why it refuses the request, then run again with --judge-record missing."
-        )
+        raise providers.FatalJudgeError(MESSAGES.answer_of_gateway(answer))
     # An error status is not billed, unless the model wrote until its limit.
     return answer if answer.invalid == "truncated" else replace(answer, usage=Usage(0, 0))
 
 
 def _without_query(headers: Mapping[str, str]) -> str:
-    """Return where a redirect leads, without what a sign-in page puts behind a question mark or a hash."""
     return redact_message(re.sub(r"([?#]).*", r"\1...", headers.get("location", "(nowhere)"), flags=re.DOTALL))
 
 
 def error_object(wire: HttpResponse) -> Mapping[str, Any]:
-    """Return the error object of a body, or one that holds the body's beginning as message."""
+    """Return a body's error object, else its text as message."""
     body = parse_json(wire.body)
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
@@ -117,7 +107,7 @@ def error_object(wire: HttpResponse) -> Mapping[str, Any]:
 
 
 def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Classify an error by status and content: one item's fault, a passing fault, or a fatal one."""
+    """Return an item's invalid answer, or raise RetryableError or FatalJudgeError."""
     words = [" ".join(each.split()) for each in _words(error)]
     stated = error.get("message") or error.get("detail") or next((each for each in words if " " in each), "")
     message = str(stated).strip()
@@ -152,7 +142,6 @@ def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, mo
 
 
 def _words(error: Any) -> Iterator[str]:
-    """Yield the texts and codes in which an error says what it is."""
     if isinstance(error, str | int):
         yield str(error)
     for each in error if isinstance(error, list) else ():
@@ -163,10 +152,6 @@ def _words(error: Any) -> Iterator[str]:
 
 
 def _unsupported(parameter: str, sent: frozenset[str] | None) -> str:
-    """Return what to do about a parameter that a server rejects, by the key of the judge's table that it comes from.
-
-    One with a default is sent unless it is unset. What was not sent is no key's fault.
-    """
     keys, names = (
         _data()["keys"],
         provider_parameter_names(parameter) if sent is None else provider_parameter_names(parameter) & sent,
@@ -174,28 +159,17 @@ def _unsupported(parameter: str, sent: frozenset[str] | None) -> str:
     key = keys.get(parameter) or " or ".join(dict.fromkeys(keys.get(name, name) for name in sorted(names))) or parameter
     if not parameter or (sent is not None and not names):
         what = f"rejects {parameter}. This run did not send {parameter}" if parameter else "rejects the request"
-        return (
-            f"the server {what}, and the server names no parameter that was sent: compare the judge's table (model, "
-            "parameters, response_format) with what this model takes, and see whether a gateway adds something."
-        )
+        return MESSAGES.no_parameter_named(what)
     if key == providers.SYSTEM:
-        return (
-            "the model takes no system prompt: leave system_prompt out of the judge's table, and begin the template "
-            "with its text."
-        )
+        return MESSAGES.no_system_prompt()
     unset = f'set {key} = "{providers.UNSET}"'
     ways = {"temperature": unset, "seed": unset, "max_output_tokens": f"change {key}"}
     how = ways.get(key, f"change or remove {key}")
-    return (
-        f"the server rejects {parameter}: {how} in the judge's table, or set drop_unsupported = true to leave out "
-        "what this model does not take."
-    )
+    return MESSAGES.parameter_rejected(parameter, how)
 
 
 def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.FatalJudgeError | None:
-    """Return what an error means that rejects token probabilities; None where it rejects another parameter.
-
-    A model that gives none is an UnsupportedError; one that gives fewer than are asked for can be asked for fewer.
+    """Return the error for rejected token probabilities, or None.
 
     >>> logprobs_rejection("logprobs", "Logprobs is not enabled for models/gemini-2.5-pro", "HTTP 400").parameter
     'logprobs'
@@ -210,14 +184,11 @@ def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.Fa
         )
     match = _says("at_most", message)
     at_most = f"top_logprobs = {match[1] or match[2]}" if match else "top_logprobs to a number that it takes"
-    return providers.FatalJudgeError(
-        f"{detail} -- the server lists fewer tokens in a place than it is asked for: set {at_most} in the judge's "
-        "table."
-    )
+    return providers.FatalJudgeError(MESSAGES.fewer_tokens_listed(detail, at_most))
 
 
 def item_fault(status: int, error: Mapping[str, Any], message: str, words: str) -> InvalidKind | None:
-    """Return the kind of an error that concerns this prompt alone, or None; `words` are all that it says."""
+    """Return the invalid kind of an error about this prompt, or None."""
     if status == 413 or str(error.get("param")) == "input_tokens":
         return "too-large"
     if status == GUARDED:
@@ -238,7 +209,6 @@ def _number(text: str) -> int:
 
 
 def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: str) -> str | None:
-    """Return what to do about an error that no retry cures, or None."""
     code, lower = str(error.get("code")), message.lower()
     details = json.dumps(error.get("details", "")) + message  # a gateway passes an error on as a text
     no_model = code in MODEL_CODES or error.get("param") == "model" or _says("no_model", message)
@@ -264,10 +234,7 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
     if _says("plain_http", message):
         return "the server speaks TLS: write https:// instead of http:// in base_url."
     if status in (404, 410) or code in MODEL_CODES or (status in (400, 403, 422) and no_model):
-        return (
-            f"{UNKNOWN_MODEL} {model!r} (retired, renamed, another API version, or not open to this key): ask it "
-            "for its list of models."
-        )
+        return MESSAGES.unknown_model(UNKNOWN_MODEL, model)
     if status == 403:
         return "access is denied: check the key's permissions, the project and the region."
     if status in (405, 501):
@@ -276,9 +243,7 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
 
 
 def rejected_parameter(error: Mapping[str, Any], message: str, sent: frozenset[str] | None = None) -> str:
-    """Return the name of the parameter that an error rejects, or an empty text.
-
-    With `sent` no other than these are to blame for an error that names none.
+    """Return the rejected parameter, or "", from `sent` if unnamed.
 
     >>> rejected_parameter({"param": None}, 'Unrecognized request argument supplied: seed')
     'seed'
@@ -306,11 +271,6 @@ def rejected_parameter(error: Mapping[str, Any], message: str, sent: frozenset[s
 
 
 def _sent_name(path: str) -> str:
-    """Return the longest beginning of a path of fields under which providers send something, or an empty text.
-
-    >>> _sent_name("output_config.format.schema"), _sent_name("messages.content")
-    ('output_config.format', '')
-    """
     steps = path.lower().split(".")
     names = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
     return next(filter(provider_parameter_names, names), "")

@@ -1,4 +1,4 @@
-"""Google Gemini, through google-genai: Google's API, or Vertex AI in the user's project."""
+"""Google Gemini through google-genai: Google's API or Vertex AI."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from . import batch_api
 from .error_classification import KEY_REMEDY, classify_error, classify_failure, error_object, status_in_body
 from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .tokens import complete_logprobs, parse_token, sum_token_counts, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ RPC = (0, 499, 0, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 50
 
 
 class GoogleProvider(HttpProvider["Client"]):
-    """Answers prompts through the google-genai SDK, with its own retries and continuations off."""
+    """Provider through google-genai, without the SDK's retries."""
 
     sdk = "google-genai"
 
@@ -73,7 +74,7 @@ class GoogleProvider(HttpProvider["Client"]):
         self._configs: dict[frozenset[str], Any] = {}
 
     async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        """Return the answer to one prompt."""
         if self._login is not None:
             if await self._login.changed(call):
                 await self.close()
@@ -90,17 +91,17 @@ class GoogleProvider(HttpProvider["Client"]):
             raise providers.FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
 
     def parameters(self) -> dict[str, Any]:
-        """Return what is sent beside model and contents."""
+        """Return the optional parameters."""
         return request_parameters(self.table, self.dropped)
 
     async def close(self) -> None:
-        """Close the connections; the next question opens them again."""
+        """Close the connections."""
         if self._client is not None:
             self._client.close()
         await super().close()
 
     def forget(self) -> None:
-        """Drop the connections: they belong to an event loop that is gone."""
+        """Drop connections of a closed event loop."""
         super().forget()
         if self._login is not None:
             self._login.forget()
@@ -125,7 +126,6 @@ class GoogleProvider(HttpProvider["Client"]):
         )
 
     def _where(self) -> tuple[str | None, str]:
-        """Return address and version of the API; None for the address that the SDK makes of a region."""
         if self._login is None:
             address, version = endpoint(self.table.base_url or str(self.table.record.url))
             return address, self._version or version
@@ -134,7 +134,6 @@ class GoogleProvider(HttpProvider["Client"]):
         return endpoint(self.table.base_url, VERTEX_VERSION)
 
     def _account(self, key: str) -> dict[str, Any]:
-        """Return who is asked for an answer, and with which credentials."""
         connection = self.table.connection
         if self._login is None or connection is None:
             return {"vertexai": False, "api_key": key}
@@ -163,10 +162,7 @@ class GoogleProvider(HttpProvider["Client"]):
 
 
 class VertexCredentials:
-    """The credentials for Vertex AI: those that Google's own chain finds, kept in memory and nowhere else.
-
-    They are fetched outside of the call in progress, so that no answer about them can be recorded. A replay has none.
-    """
+    """Credentials for Vertex AI, kept in memory only."""
 
     def __init__(self) -> None:
         self.credentials: Credentials | None = None
@@ -174,13 +170,13 @@ class VertexCredentials:
         self._lock = asyncio.Lock()
 
     def forget(self) -> None:
-        """Let go of the event loop; a token outlives it."""
+        """Release the event loop; the token remains."""
         self._lock = asyncio.Lock()
 
     async def changed(self, call: JudgeCall) -> bool:
-        """See to it that there is a valid token, and tell whether it is one of other credentials than before.
+        """Refresh the token and return whether the credentials changed.
 
-        Raises FatalJudgeError or RetryableError.
+        Raises RetryableError or FatalJudgeError.
         """
         async with self._lock:
             if call.is_replayed:
@@ -199,7 +195,6 @@ class VertexCredentials:
 
 
 def _logged_in(credentials: Credentials | None) -> Credentials:
-    """Return credentials with a token, those of the environment if there are none yet."""
     CALL.set(None)  # of this thread's copy of the context
     import google.auth
     from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
@@ -217,17 +212,12 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
             redact_message(f"no credentials for Vertex AI: Google does not answer: {error}")
         ) from None
     except (DefaultCredentialsError, RefreshError, OSError, ValueError) as error:
-        raise providers.FatalJudgeError(
-            redact_message(
-                f"there are no credentials for Vertex AI that work: {str(error)[:300]} -- log in with `gcloud auth "
-                "application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
-            )
-        ) from None
+        raise providers.FatalJudgeError(redact_message(MESSAGES.no_credentials(str(error)[:300]))) from None
     return credentials
 
 
 def endpoint(address: str, version: str = DEFAULT_VERSION) -> tuple[str, str]:
-    """Return the address and the version of the API: one that ends an address is asked in place of the usual.
+    """Return address and version of the API.
 
     >>> endpoint("https://gateway.example/gemini/v1beta")
     ('https://gateway.example/gemini', 'v1beta')
@@ -239,7 +229,7 @@ def endpoint(address: str, version: str = DEFAULT_VERSION) -> tuple[str, str]:
 
 
 def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return what is sent beside model and contents."""
+    """Return the optional parameters."""
     own = ("temperature", "seed", "max_output_tokens", "service_tier")
     sent: dict[str, Any] = {name: getattr(table, name) for name in own}
     thinking = {"thinking_level": table.thinking_level, "thinking_budget": table.thinking_budget}
@@ -256,7 +246,7 @@ def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset())
 
 
 def read_content(wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Return what a generateContent answer on the wire says; raises RetryableError or FatalJudgeError."""
+    """Return the answer in a response, or raise RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return classify_failure(wire, model)
     body = wire.json()
@@ -299,7 +289,6 @@ def _fault(finish: str) -> tuple[InvalidKind | None, str]:
 
 
 def _texts(candidate: dict[str, Any]) -> tuple[str, str]:
-    """Return the answer's text and the model's thoughts: each the text parts of its kind, joined."""
     parts = [part for part in (candidate.get("content") or {}).get("parts") or () if isinstance(part, dict)]
     texts = {False: "", True: ""}  # by whether it is a thought
     for part in parts:
@@ -308,7 +297,6 @@ def _texts(candidate: dict[str, Any]) -> tuple[str, str]:
 
 
 def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
-    """Return a candidate's tokens with their probabilities, thoughts included; none where one cannot be read."""
     result = object_or_empty(candidate.get("logprobsResult"))
     chosen, top = result.get("chosenCandidates"), result.get("topCandidates") or ()
     if not isinstance(chosen, list) or not isinstance(top, list | tuple) or (top and len(top) != len(chosen)):
@@ -335,7 +323,7 @@ def _usage(usage: Any) -> Usage:
 
 
 class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
-    """Batches of generateContent: questions in the request itself while they are few, in a file where they are many."""
+    """Batches of generateContent."""
 
     limits = batch_api.BatchLimits(
         200_000, 10**9
@@ -350,7 +338,7 @@ class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
     async def send(
         self, intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
     ) -> str:
-        """Make a batch whose display name holds the intent."""
+        """Create a batch with the intent as name."""
         client, name = self.provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
             # The SDK would write each request again from its parts; what is sent is what it was about to send.
@@ -378,20 +366,20 @@ class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
         )
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
-        """Tell whether a body is an error as Google's APIs tell it."""
+        """Return whether a body is Google's error."""
         error = object_or_empty(body.get("error"))
         return batch_api.line_status(error.get("code")) is not None and isinstance(error.get("status"), str)
 
     def intent_of(self, batch: Mapping[str, Any]) -> object:
-        """Return the intent in a batch's display name."""
+        """Return the intent in a batch's name."""
         return str(object_or_empty(batch.get("metadata")).get("displayName")).removeprefix(MARK)
 
     def moment_of(self, batch: Mapping[str, Any]) -> Any:
-        """Return when a batch was made."""
+        """Return a batch's creation time."""
         return object_or_empty(batch.get("metadata")).get("createTime")
 
     async def show_page(self, after: str | None) -> batch_api.Page:
-        """Return a page of the batch list, and where the next page begins."""
+        """Return a page of the batch list."""
         config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
         # What is empty is left out; a page that lists something else lists no batches.
         request_sent = self.provider.connected().aio.batches.list(config=config)
@@ -399,7 +387,7 @@ class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
         return batches, text_or_none(page.get("nextPageToken"))
 
     async def look(self, batch: str) -> batch_api.BatchState:
-        """Return where a batch stands."""
+        """Return a batch's state."""
         body = await self.ask(self.provider.connected().aio.batches.get(name=batch))
         about = object_or_empty(body.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
@@ -410,7 +398,7 @@ class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
         return batch_api.BatchState(word in OVER, word.lower(), sum(counted) if counted else None, error_text, body)
 
     async def fetch(self, batch: str, state: batch_api.BatchState) -> batch_api.BatchResults:
-        """Return the answers, in the batch itself or in a file of its own."""
+        """Return a batch's answers."""
         body = state.raw
         output = {
             **object_or_empty(object_or_empty(body.get("metadata")).get("output")),
@@ -426,7 +414,6 @@ class GoogleBatches(batch_api.BatchProvider[GoogleProvider]):
 
 
 def _read(row: dict[str, Any]) -> batch_api.Said:
-    """Return what came for a question: in a file under its key, in the batch itself with its metadata."""
     name = row.get("key") or object_or_empty(row.get("metadata")).get("key")
     if isinstance(row.get("response"), dict):
         return name, 200, row["response"]
@@ -439,28 +426,20 @@ def _read(row: dict[str, Any]) -> batch_api.Said:
 
 
 def _is_googles(address: str) -> bool:
-    """Tell whether Google's credentials may go to an address: one of Google's own, or this machine."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return (parts.scheme == "https" and host.endswith(".googleapis.com")) or host in ("127.0.0.1", "localhost", "::1")
 
 
 def _check(table: JudgeTable) -> None:
-    """Raise ValueError for what a connection to Vertex AI does not take."""
     if table.connection is None:
         return
     if table.connection.project is None or table.connection.location is None:
         raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and location")
     if table.api_key_env is not None:
-        raise ValueError(
-            "Vertex AI takes no API key: leave out api_key_env; credentials are looked for as every program of "
-            "Google's does (application default credentials)"
-        )
+        raise ValueError(MESSAGES.vertex_without_key())
     if table.base_url is not None and not _is_googles(table.base_url):
-        raise ValueError(
-            "the credentials for Vertex AI go to Google (https://...googleapis.com) or to this machine alone: correct "
-            "base_url, or leave it out"
-        )
+        raise ValueError(MESSAGES.vertex_address())
 
 
 RECORD = providers.ProviderSpec(

@@ -1,7 +1,4 @@
-"""HTTP layer of all providers: exchanges, connections and connection errors.
-
-error_classification.py interprets error responses.
-"""
+"""HTTP layer of all providers."""
 
 from __future__ import annotations
 
@@ -38,6 +35,7 @@ from judgefixtures.providers import (
 from judgefixtures.util.secrets import redact_message
 
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .quotas import parse_quotas
 
 if TYPE_CHECKING:
@@ -53,10 +51,7 @@ _EXCHANGE: ContextVar[list[HttpResponse] | None] = ContextVar("judgefixtures_exc
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One HTTP response as it arrived: status, headers (found by lower-case names), decoded body.
-
-    `sent` are the parameters of the request that it answers; None where that is not known.
-    """
+    """One HTTP response with lower-case headers; `sent` are the request's parameters."""
 
     status: int
     headers: Mapping[str, str]
@@ -65,7 +60,7 @@ class HttpResponse:
     sent: frozenset[str] | None = None
 
     def json(self) -> Any:
-        """Return the body as JSON; raises RetryableError or FatalJudgeError for what is none."""
+        """Return the body as JSON, or raise RetryableError or FatalJudgeError."""
         if not self.body.strip():
             raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty", outage=True)
         try:
@@ -79,10 +74,7 @@ class HttpResponse:
                     "the server answered with an HTML page: is it a proxy or sign-in page, or does base_url lack /v1?"
                 ) from None
             if start.startswith(("data:", "event:", "id:", "retry:", ":")):
-                raise FatalJudgeError(
-                    "the server answered with an event stream although none was asked for: base_url points at a "
-                    "gateway that forces streaming; use one that does not."
-                ) from None
+                raise FatalJudgeError(MESSAGES.event_stream()) from None
             raise RetryableError(f"HTTP {self.status} with a body that is cut off or is not JSON") from None
         if self.garbled:
             raise RetryableError(f"HTTP {self.status} with a body that is not UTF-8")
@@ -103,10 +95,7 @@ async def _capture(response: httpx2.Response) -> None:
 
 
 def http_client(library: str, base_url: str | None, timeout: float) -> httpx2.AsyncClient:
-    """Return the HTTP client of a library that an SDK is given: it captures responses and follows no redirects.
-
-    A proxy of the environment is used, as everywhere, except for a server on this machine.
-    """
+    """Return an HTTP client that captures responses and follows no redirects."""
     module = import_module(library)
     try:
         client: httpx2.AsyncClient = module.AsyncClient(
@@ -126,11 +115,7 @@ def http_client(library: str, base_url: str | None, timeout: float) -> httpx2.As
 
 @contextlib.contextmanager
 def hide_sdk_variables() -> Iterator[None]:
-    """Hide the SDKs' own variables while a client is made: backend, address, headers, an SDK's own replay mode.
-
-    What a judge does is decided by its table, the variable of its API key, and the proxies that every program uses. All
-    providers' are hidden: of a class that one has of another, the SDK is the other's.
-    """
+    """Hide the SDKs' environment variables while a client is created."""
     switches = tuple(each for provider in PROVIDERS for each in provider_spec(provider).switches)
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(switches)}
     try:
@@ -140,14 +125,14 @@ def hide_sdk_variables() -> Iterator[None]:
 
 
 def is_local_url(base_url: str | None) -> bool:
-    """Tell whether a URL names this machine."""
+    """Return whether a URL is on this machine."""
     return is_loopback_host(urlsplit(base_url or "").hostname or "")
 
 
 async def send_through_sdk(sent: Awaitable[Any], base_url: str | None, call: JudgeCall | None = None) -> HttpResponse:
-    """Await what an SDK asks and return the response it received, whatever the SDK made of that.
+    """Return the response that an SDK's request received.
 
-    Raises RetryableError or FatalJudgeError where no response arrived at all.
+    Raises RetryableError or FatalJudgeError without a response.
     """
     captured: list[HttpResponse] = []
     token = _EXCHANGE.set(captured)
@@ -167,10 +152,7 @@ async def send_through_sdk(sent: Awaitable[Any], base_url: str | None, call: Jud
 def read_response(
     read: Callable[[HttpResponse, str], ProviderResponse], wire: HttpResponse, model: str, call: JudgeCall
 ) -> ProviderResponse:
-    """Return what a reader makes of a response; one of an unexpected form is asked again.
-
-    It counts as no answer where it stands in place of one; an error that nobody can read is an outage.
-    """
+    """Return the reader's result."""
     try:
         answer = read(wire, model)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -182,17 +164,17 @@ def read_response(
 
 
 def object_or_empty(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object, or an empty one in place of anything else."""
+    """Return a JSON object, and an empty one for other values."""
     return value if isinstance(value, dict) else {}
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a text that is not empty, or None."""
+    """Return a nonempty text, or None."""
     return value if isinstance(value, str) and value else None
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came from, the members of a group (one per address tried) included."""
+    """Yield an error and its causes, including members of groups."""
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):
@@ -203,15 +185,12 @@ def causes_of(error: BaseException | None) -> Iterator[BaseException]:
 
 @dataclass(frozen=True, slots=True)
 class _Proxy:
-    """A proxy that the environment names for an address, and the variable, where it is one that names it."""
-
     address: str  # without the user and the password that it may hold
     named_by: str
     secure: bool
 
     @classmethod
     def of(cls, base_url: str | None) -> _Proxy | None:
-        """Return the proxy through which an address is asked, or None."""
         parts = urlsplit(base_url or "https:")
         if is_local_url(base_url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
             return None
@@ -257,7 +236,6 @@ NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # how
 
 
 def _proxy_error(causes: list[BaseException], proxy: _Proxy, where: str) -> Exception | None:
-    """Return what went wrong on the way to a proxy, or None: then it went wrong behind it."""
     which = f"the proxy {proxy.address}, which {proxy.named_by} names for {where},"
     around = f"unset {proxy.named_by}, or name the host of {where} in NO_PROXY"
     for cause in causes:
@@ -277,16 +255,15 @@ UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError
 
 
 def was_never_sent(fault: Exception) -> bool:
-    """Tell whether a fault of `exchange` is of a request that nobody can have received: there was no connection."""
+    """Return whether the request certainly was not received."""
     return any(type(cause).__name__ in UNSENT for cause in causes_of(fault))
 
 
 class _BrokenOffError(RetryableError):
-    """The connection ended before an HTTP answer was there."""
+    """The connection ended before a response."""
 
 
 async def _told_apart(fault: Exception, base_url: str | None) -> Exception:
-    """Return the fault, or a fatal one where plain HTTP was broken off because the server speaks TLS."""
     plain = (base_url or "").startswith("http://")
     if plain and isinstance(fault, _BrokenOffError) and _Proxy.of(base_url) is None and await _speaks_tls(base_url):
         return FatalJudgeError(f"{base_url} speaks TLS: write https:// instead of http:// in base_url.")
@@ -294,7 +271,6 @@ async def _told_apart(fault: Exception, base_url: str | None) -> Exception:
 
 
 async def _speaks_tls(address: str | None) -> bool:
-    """Tell whether a server answers the beginning of a TLS handshake in kind; nothing secret is sent."""
     parts = urlsplit(address or "")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     greeting = ssl.MemoryBIO()
@@ -313,7 +289,7 @@ async def _speaks_tls(address: str | None) -> bool:
 
 
 class HttpProvider(ABC, Generic[Client]):
-    """A provider that is asked over HTTP: what it is sent, its connections, and on which day it ends a model."""
+    """Base class of HTTP providers."""
 
     sdk: ClassVar[str]  # the package of the SDK that it is asked through
 
@@ -327,42 +303,42 @@ class HttpProvider(ABC, Generic[Client]):
 
     @abstractmethod
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        """Return the answer to one prompt."""
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Return what is sent beside model and prompt, without what is dropped."""
+        """Return the parameters beside model and prompt."""
 
     @abstractmethod
     def make_client(self, key: str, http: httpx2.AsyncClient) -> Client:
-        """Return the SDK's client for a key, with its own retries off; nothing is to be sent but through `http`."""
+        """Return the SDK's client, which sends only through `http`."""
 
     async def describe_model(self) -> Any:
-        """Return what the provider's list of models says of this one, as JSON."""
+        """Return the model's entry in the provider's list."""
 
     @property
     def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt, the system prompt among them."""
+        """The parameters' names, including the system prompt."""
         return frozenset(self.parameters()) | ({SYSTEM} if self.system_text else frozenset())
 
     @property
     def system_text(self) -> str:
-        """The text of the system prompt; empty without one, and where the model takes none."""
+        """The system prompt, "" if absent or unsupported."""
         return "" if SYSTEM in self.dropped else self.table.system_text
 
     def prompted(self, prompt: str) -> str:
-        """Return a prompt, with the system prompt's text before it where the model takes no system prompt."""
+        """Return the prompt, prefixed by an unsupported system prompt."""
         return f"{self.table.system_text}\n\n{prompt}" if self.table.system_text != self.system_text else prompt
 
     async def answer(
         self, read: Callable[[HttpResponse, str], ProviderResponse], request_sent: Awaitable[Any], call: JudgeCall
     ) -> ProviderResponse:
-        """Return what a reader makes of the response to what an SDK asks."""
+        """Return the reader's result for an SDK's request."""
         wire = await send_through_sdk(request_sent, self.table.address, call)
         return read_response(read, replace(wire, sent=self.sent), self.model, call)
 
     def connected(self) -> Client:
-        """Return the SDK's client, which opens connections when it first asks."""
+        """Return the SDK's client."""
         if self._client is None:
             key = api_key(self.table) or PLACEHOLDER_KEY  # before the SDKs' variables are hidden: it may be one of them
             # The account goes with the key to the provider itself: it is not another server's business.
@@ -375,17 +351,17 @@ class HttpProvider(ABC, Generic[Client]):
         return self._client
 
     async def close(self) -> None:
-        """Close the connections; the next question opens them again."""
+        """Close the connections."""
         if self._http is not None:
             await self._http.aclose()
         self._client = self._http = None
 
     def forget(self) -> None:
-        """Drop the connections: they belong to an event loop that is gone."""
+        """Drop connections of a closed event loop."""
         self._client = self._http = None
 
     async def shutdown_date(self) -> str | None:
-        """Return the day on which the provider says that it ends the model; asked of the provider itself alone."""
+        """Return the model's shutdown date, or None."""
         if self.table.address is not None or not self.table.record.ends:
             return None
         try:

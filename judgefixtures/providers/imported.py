@@ -6,6 +6,7 @@ from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderS
 from judgefixtures.util.texts import join_names
 
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 
 KEYS = {"provider", "ties", "mode"}
 # How a log's grades and scores are read when it is imported; and from which score on a response passes, in any run.
@@ -14,7 +15,7 @@ OF_SCORES = {"scale", "pass_mark", "verdict"}
 
 
 class ImportedProvider:
-    """Nobody: what an imported judge answered is read from its log, by a run."""
+    """Provider of imported judges, whose answers come from a log."""
 
     sent: frozenset[str] = frozenset()
 
@@ -28,27 +29,20 @@ class ImportedProvider:
         )
 
     async def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
     def forget(self) -> None:
-        """Nothing either."""
+        """Do nothing."""
 
 
 def _check(table: JudgeTable) -> None:
     layout = LAYOUTS[table.mode]
     if not layout.logged:
         modes = join_names((name for name, each in LAYOUTS.items() if each.logged), " or ", quoted=True)
-        raise ValueError(
-            f"mode means nothing with provider 'imported' where it is {table.mode!r}: the answers of a log are those "
-            f"of {modes}"
-        )
+        raise ValueError(MESSAGES.imported_mode(table, modes))
     taken = KEYS | (OF_GRADES if layout.has_labels else OF_SCORES if layout.has_scale else set())
     if others := sorted(table.model_fields_set - taken):
-        raise ValueError(
-            f"{others[0]} means nothing with provider 'imported': its answers are those of a log, and nothing is "
-            'asked. It takes ties, or mode = "binary" with labels, grade_field and verdict, or mode = "pointwise" with '
-            "scale, pass_mark and verdict, and no other key"
-        )
+        raise ValueError(MESSAGES.imported_keys(others))
 
 
 RECORD = ProviderSpec(answers=ImportedProvider, key=None, is_asked=False, check=_check)

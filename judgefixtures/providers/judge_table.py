@@ -1,7 +1,4 @@
-"""Judge tables: the configuration keys that all providers share.
-
-Each provider's specification lists its further keys.
-"""
+"""Judge tables: the configuration keys that all providers share."""
 
 import math
 import re
@@ -17,6 +14,8 @@ from judgefixtures.prompts.templates import LAYOUTS, Mode, ModeLayout, wording_l
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, ProviderSpec, provider_spec
 from judgefixtures.util.errors import accepted_values
 from judgefixtures.util.texts import join_names
+
+from .messages import MESSAGES
 
 THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 THINKING_KEYS = ("reasoning_effort", "thinking_level", "thinking_budget")
@@ -61,7 +60,6 @@ def _address(value: str) -> str:
 
 
 def _apart(wordings: list[str]) -> list[str]:
-    """Return wordings of which no two have one label: each has recordings of its own under it."""
     labels = [wording_label(each) for each in wordings]
     if wrong := [each for each in labels if not WORDING_LABEL.fullmatch(each)]:
         raise ValueError(
@@ -86,13 +84,13 @@ def _provider(name: object) -> object:
 
 
 class StrictTable(pydantic.BaseModel):
-    """A table of the configuration: no other keys, no other types."""
+    """A table of the configuration that rejects other keys and types."""
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Price(StrictTable):
-    """What a judge costs, in USD per million tokens; overrides the price table."""
+    """A judge's cost in USD per million tokens."""
 
     input: float = pydantic.Field(ge=0)
     output: float = pydantic.Field(ge=0)
@@ -100,10 +98,7 @@ class Price(StrictTable):
 
 
 class ConnectionTable(StrictTable):
-    """A [judges.NAME.connection] table: through which account of a cloud a model is reached; no part of the identity.
-
-    The name of Azure's deployment is the exception, where it is another one than the model's: it decides who answers.
-    """
+    """A [judges.NAME.connection] table: the cloud account of a model."""
 
     endpoint: Address | None = None
     deployment: str | None = pydantic.Field(None, pattern=r"^[^\s/?#%]+$")
@@ -162,10 +157,6 @@ class JudgeTable(StrictTable):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _with_defaults(cls, written: Any) -> Any:
-        """Return a table with what follows from what it says, unless it says that, too.
-
-        The time that flex takes; and of a grader with a template of its own no form of the answer but the template's.
-        """
         if not isinstance(written, dict):
             return written
         record, layout = _record_named(written.get("provider")), LAYOUTS.get(str(written.get("mode")))
@@ -176,7 +167,6 @@ class JudgeTable(StrictTable):
 
     @pydantic.model_validator(mode="after")
     def _what_the_provider_takes(self) -> Self:
-        """Check what its record says of the provider, and then what only the provider itself can tell."""
         record = self.record
         if record.is_asked:
             self._check_tier(record)
@@ -216,10 +206,7 @@ class JudgeTable(StrictTable):
             having = _having(lambda each: each.connection)
             raise ValueError(f"connection is a key of {having}, not of {self.provider!r}")
         for key in self.connection.model_fields_set - set(record.connection):
-            raise ValueError(
-                f"connection.{key} means nothing with provider {self.provider!r}, which takes "
-                f"{' and '.join(record.connection)}"
-            )
+            raise ValueError(MESSAGES.foreign_connection_key(key, self.provider, record))
 
     def _check_parameters(self, record: ProviderSpec) -> None:
         if self.response_format not in record.formats:
@@ -257,7 +244,6 @@ class JudgeTable(StrictTable):
         return self
 
     def _check_grades(self, layout: ModeLayout, mode: str) -> None:
-        """Check the keys of judges of which a response passes or fails."""
         grading = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_labels)
         for key in ("labels", "grade_field"):
             if getattr(self, key) is not None and not layout.has_labels:
@@ -276,35 +262,21 @@ class JudgeTable(StrictTable):
             raise ValueError(f"pass_mark is a key of mode = {scoring}: a judge of {mode} gives no scores")
         lowest, highest = self.scale
         if not lowest < self.pass_mark <= highest:
-            raise ValueError(
-                f"pass_mark = {self.pass_mark:g} lies outside of the scale from {lowest:g} to {highest:g}: a score of "
-                "it and above passes, and one below fails"
-            )
+            raise ValueError(MESSAGES.pass_mark_outside(self.pass_mark, lowest, highest))
 
     def _check_said(self, layout: ModeLayout) -> None:
-        """Check how a judge that grades is told to answer: what is asked for has to be what is read."""
         if self.grade_field is not None and normalize_key(self.grade_field) in map(normalize_key, REASONS):
             raise ValueError(f"grade_field = {self.grade_field!r} is where the reason is read: name that of the grade")
         if self.template in layout.built_in and self.template != layout.built_in[layout.forms.index(self.verdict)]:
             wanted = layout.forms[layout.built_in.index(self.template)]
-            raise ValueError(
-                f'the template {self.template!r} asks for verdict = "{wanted}", and "{self.verdict}" is read: set '
-                "that, or leave the template out"
-            )
+            raise ValueError(MESSAGES.template_of_other_verdict(self.template, wanted, self.verdict))
         if self.response_format == "none":
             return
         if self.verdict != "json" and "response_format" in self.model_fields_set:
-            raise ValueError(
-                f'response_format = "{self.response_format}" asks for JSON, and verdict = "{self.verdict}" is read: '
-                'leave it out, or set "none"'
-            )
+            raise ValueError(MESSAGES.json_for_other_verdict(self.response_format, self.verdict))
         unsaid = [key for key in ("labels", "grade_field") if getattr(self, key) is None]
         if self.has_own_words and unsaid and self.sends_schema:
-            raise ValueError(
-                f'response_format = "{self.response_format}" sends a schema, and of an answer to a template of your '
-                f"own the table says no {join_names(unsaid)}: set {join_names(unsaid)}, or response_format = "
-                '"none", which is the default and leaves that to the template'
-            )
+            raise ValueError(MESSAGES.schema_without_fields(self.response_format, unsaid))
 
     @pydantic.model_validator(mode="after")
     def _what_plans(self) -> Self:
@@ -321,66 +293,66 @@ class JudgeTable(StrictTable):
 
     @property
     def record(self) -> ProviderSpec:
-        """What is known of the provider."""
+        """The provider's specification."""
         return provider_spec(self.provider)
 
     @property
     def counts_ties(self) -> bool:
-        """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
+        """Whether a tie is half an outcome."""
         return LAYOUTS[self.mode].ties if self.ties is None else self.ties == "half"
 
     @property
     def draws(self) -> bool:
-        """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
+        """Whether verdicts are sampled without probabilities."""
         layout = LAYOUTS[self.mode]
         return not layout.has_scale and not self.logprobs and (self.temperature is None or self.temperature > 0)
 
     @property
     def has_own_words(self) -> bool:
-        """Whether a template of the user's own says how to answer, of some content type at least."""
+        """Whether a user's template says how to answer."""
         return _is_of_its_own(self.template, self.templates, LAYOUTS[self.mode])
 
     @property
     def sends_schema(self) -> bool:
-        """Whether answers are asked for by a schema; with a template of the user's own not of JSON of any form."""
+        """Whether answers are requested by a JSON schema."""
         wants_schema = self.verdict == "json" and self.response_format != "none" and not self.record.is_code
         return wants_schema and not (self.has_own_words and self.response_format == "json_object")
 
     @property
     def notation(self) -> Literal["json", "brackets"]:
-        """How a choice or a score is written; a grade has other ways, too."""
+        """The form of a choice or score."""
         return "brackets" if self.verdict == "brackets" else "json"
 
     @property
     def asks_for_plans(self) -> bool:
-        """Whether the judge's model is asked to write plans: a call of its own for every pair."""
+        """Whether the model writes a plan for every pair."""
         return self.strategy in ASKING
 
     @property
     def system_text(self) -> str:
-        """The text of the system prompt's file, once the judge is loaded; empty without one."""
+        """The system prompt of a loaded judge, or ""."""
         return self._system_text
 
     @property
     def heading(self) -> str:
-        """The table's heading, as it is written in its file."""
+        """The table's heading in its file."""
         return self._heading
 
     def headed(self, heading: str) -> Self:
-        """Return the table with its heading."""
+        """Return the table with this heading."""
         return self._with(_heading=heading)
 
     def saying(self, system_text: str) -> Self:
-        """Return the table of a judge that is told this first."""
+        """Return the table with this system prompt."""
         return self._with(_system_text=system_text)
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
-        """The JSON schema of answers that the judge's kind asks for, once it is loaded; None for one of the usual."""
+        """The JSON schema of a custom mode's answers, or None."""
         return self._schema
 
     def answered_by(self, schema: dict[str, Any] | None) -> Self:
-        """Return the table of a judge whose answers keep to a schema."""
+        """Return the table with this answer schema."""
         return self._with(_schema=schema)
 
     def _with(self, **known: Any) -> Self:
@@ -391,38 +363,31 @@ class JudgeTable(StrictTable):
 
     @property
     def template_name(self) -> str:
-        """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
+        """The template's name or path, by default the answer form's."""
         layout = LAYOUTS[self.mode]
         own = layout.built_in[layout.forms.index(self.verdict)]
         return self.template or (f"{own}-ties" if self.counts_ties and not layout.ties else own)
 
     @property
     def key_variable(self) -> str | None:
-        """The environment variable of the API key; None for a server of one's own that names none.
-
-        A key is never sent to an address that it was not meant for: with base_url it has to be named.
-        """
+        """The API key's environment variable, or None; required with base_url."""
         if self.api_key_env or self.base_url:
             return self.api_key_env
         return self.record.key if self.record.is_trusted(self) else None
 
     @property
     def address(self) -> str | None:
-        """The address that the table names: base_url, or Azure's endpoint; None for the provider's own."""
+        """The configured address (base_url or Azure endpoint), or None."""
         return self.base_url or (self.connection.endpoint if self.connection is not None else None)
 
 
 def _check_wordings(table: JudgeTable) -> None:
-    """Raise ValueError where a judge has wordings that nobody can ask, or that would not be all that differs."""
     if table.wordings is None:
         return
     if not table.record.is_asked:
         raise ValueError(f"wordings are asked: nobody can ask a judge of provider {table.provider!r}; remove them")
     if table.asks_for_plans:
-        raise ValueError(
-            f"wordings: with strategy = {table.strategy!r} each of them would have plans of its own, and these would "
-            'count as wording: remove them, or set strategy = "direct" or "plan-heuristic"'
-        )
+        raise ValueError(MESSAGES.wordings_with_plans(table))
 
 
 def _record_named(name: object) -> ProviderSpec | None:
@@ -434,13 +399,12 @@ def _is_of_its_own(template: object, templates: object, layout: ModeLayout) -> b
 
 
 def _having(has: Callable[[ProviderSpec], object]) -> str:
-    """Return the providers whose record has something, as a message names them."""
     names = [name for name in PROVIDERS if has(provider_spec(name))]
     return f"provider{'s' * (len(names) > 1)} {join_names(names, quoted=True)}"
 
 
 def plan_keys(strategy: object, provider: object) -> tuple[str, ...]:
-    """Return the plan_* keys that change anything for a strategy and a provider."""
+    """Return the plan_* keys that apply to a strategy and provider."""
     if strategy not in ASKING:
         return ()
     record = _record_named(provider)

@@ -1,4 +1,4 @@
-"""OpenAI and every server with a compatible chat API: vLLM, Ollama, llama.cpp and gateways."""
+"""OpenAI and servers with a compatible chat API."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from . import batch_api
 from .error_classification import classify_error, classify_failure, error_object, status_in_body
 from .http import HttpProvider, HttpResponse, object_or_empty, text_or_none
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .tokens import complete_logprobs, parse_token, token_count, tokens_out
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ WINDOW: Literal["24h"] = "24h"
 
 
 class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
-    """Answers prompts through the openai SDK, with its own retries off."""
+    """Provider through the openai SDK, without the SDK's retries."""
 
     sdk = "openai"
 
@@ -73,10 +74,7 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         self._refused: frozenset[str] = frozenset()  # names of the limit that this server does not know
 
     async def complete(self, prompt: str, call: JudgeCall) -> providers.ProviderResponse:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
-
-        The limit of an answer's length goes by one name; where the server refuses that, by the other from then on.
-        """
+        """Return the answer; switch a rejected token limit's name."""
         sent, unsent = token_limit_names(self.parameters(), self._refused)
         try:
             return await self._asked(prompt, call, sent, unsent)
@@ -100,11 +98,11 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         return with_limit_hint(await self.answer(read_completion, request_sent, call), self.table.max_output_tokens)
 
     async def describe_model(self) -> Any:
-        """Return what OpenAI's list of models says of this one."""
+        """Return the entry in OpenAI's model list."""
         return (await self.connected().models.retrieve(self.model)).model_dump()
 
     def parameters(self) -> dict[str, Any]:
-        """Return what is sent beside model and messages; of two names for one limit, `token_limit_names` sends one."""
+        """Return the optional parameters."""
         return request_parameters(self.table, self.dropped)
 
     def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
@@ -116,7 +114,7 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
 
 
 def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return what is asked for beside model and messages; of two names for one limit, `token_limit_names` sends one."""
+    """Return the optional parameters."""
     is_elsewhere = table.address is not None or table.record.url not in (None, RECORD.url)
     sent: dict[str, Any] = {
         "temperature": table.temperature,
@@ -135,10 +133,7 @@ def request_parameters(table: JudgeTable, dropped: frozenset[str] = frozenset())
 
 
 def token_limit_names(parameters: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what is asked for under one of the limit's names, and that under the other, which is not sent.
-
-    Servers refuse both together. The older name first, which compatible servers know, unless it was refused.
-    """
+    """Return the parameters with one limit name, and with the other."""
     names = sorted((name for name in providers.LIMITS if name in parameters), key=lambda name: name in refused)
     unsaid = {name: parameters[name] for name in names[1:]}
     return {name: value for name, value in parameters.items() if name not in unsaid}, unsaid
@@ -151,7 +146,7 @@ def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_completion(wire: HttpResponse, model: str) -> providers.ProviderResponse:
-    """Return what a chat completion on the wire says; raises RetryableError or FatalJudgeError."""
+    """Return the answer in a completion, or raise RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return classify_failure(wire, model)
     body = wire.json()
@@ -184,7 +179,7 @@ def read_completion(wire: HttpResponse, model: str) -> providers.ProviderRespons
 
 
 def with_limit_hint(answer: providers.ProviderResponse, limit: int) -> providers.ProviderResponse:
-    """Return an answer; one that was cut off well before its limit says that a higher one changes nothing."""
+    """Return the answer; if cut off before its limit, say so."""
     if answer.invalid != "truncated" or answer.reasoning or not answer.usage.ended_before(limit):
         return answer
     ended = f"the server ended the answer after {answer.usage.output_tokens} of {limit} tokens"
@@ -192,7 +187,6 @@ def with_limit_hint(answer: providers.ProviderResponse, limit: int) -> providers
 
 
 def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> tuple[InvalidKind | None, str]:
-    """Return why a message is not an answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
         return "refusal", redact(str(refusal))[:400]
     if finish in FINISH:
@@ -204,10 +198,7 @@ def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> t
     if message.get("tool_calls") or message.get("function_call"):
         return "no-answer", HINTS["no-answer"]
     if reasoning.strip():
-        return "empty", (
-            "the server put the whole answer into the reasoning field and left content empty: "
-            "its reasoning parser does not fit the model (hidden reasoning is not read as a verdict)"
-        )
+        return "empty", MESSAGES.answer_in_reasoning()
     raise providers.RetryableError("an answer without content", invalid="empty")
 
 
@@ -226,7 +217,6 @@ def _without_choices(wire: HttpResponse, body: Any, model: str) -> providers.Pro
 
 
 def _parted(content: Any) -> tuple[Any, list[Any]]:
-    """Return the content without the parts that hold thoughts, and these parts."""
     if not isinstance(content, list):
         return content, []
     return [part for part in content if not _is_thought(part)], [part for part in content if _is_thought(part)]
@@ -244,7 +234,6 @@ def _text(content: Any, kind: str = "text") -> str:
 
 
 def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
-    """Return the tokens of a choice with their probabilities; none where one of them cannot be read."""
     logprobs = object_or_empty(choice.get("logprobs"))
     content = logprobs.get("content")
     if content is None and "token_logprobs" in logprobs:
@@ -257,7 +246,6 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
 
 
 def _tokens_as_of_completions(old_logprobs: Mapping[str, Any]) -> tuple[Token, ...]:
-    """Return tokens that are listed as in the older completions, side by side; some servers of chats list them so."""
     texts, logprobs, tops = (old_logprobs.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
     if not isinstance(texts, list) or not isinstance(logprobs, list):
         return ()
@@ -290,7 +278,7 @@ def _usage(usage: Any, served_tier: Any) -> Usage:
 
 
 class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
-    """Batches of chat completions: a file of questions, a batch of it, and a file of answers, of errors, or both."""
+    """Batches of chat completions, in files."""
 
     limits = batch_api.BatchLimits(50_000, 200 * 10**6)
 
@@ -300,7 +288,7 @@ class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
     async def send(
         self, intent: str, lines: Sequence[batch_api.BatchLine], about_to: Callable[[], object] = lambda: None
     ) -> str:
-        """Upload the questions, and make a batch of the file whose metadata names the intent."""
+        """Upload questions and create a batch with the intent as metadata."""
         client = self.provider.connected()
         questions = (f"judgefixtures-{intent}.jsonl", b"".join(map(_line, lines)), "application/jsonl")
         create = client.files.with_raw_response.create
@@ -314,7 +302,7 @@ class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
         return await self.make(request_sent)
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
-        """Tell whether a body is an error as OpenAI's API tells it."""
+        """Return whether a body is OpenAI's error."""
         error = object_or_empty(body.get("error"))
         return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
 
@@ -323,14 +311,14 @@ class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
         return object_or_empty(batch.get("metadata")).get(MARK)
 
     async def show_page(self, after: str | None) -> batch_api.Page:
-        """Return a page of the batch list, and where the next page begins."""
+        """Return a page of the batch list."""
         more: dict[str, Any] = {"after": after} if after else {}
         request_sent = self.provider.connected().batches.with_raw_response.list(limit=100, **more)
         page, batches = await self.page(request_sent, "data")
         return batches, batch_api.batch_id(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> batch_api.BatchState:
-        """Return where a batch stands."""
+        """Return a batch's state."""
         body = await self.ask(self.provider.connected().batches.with_raw_response.retrieve(batch))
         if (word := text_or_none(body.get("status"))) is None:
             raise providers.RetryableError("a batch without a status")
@@ -341,7 +329,7 @@ class OpenAIBatches(batch_api.BatchProvider[OpenAIProvider]):
         return batch_api.BatchState(word.lower() in OVER, word, counted, error_text, body)
 
     async def fetch(self, batch: str, state: batch_api.BatchState) -> batch_api.BatchResults:
-        """Return the lines of both files; those that either lacks are unanswered."""
+        """Return the answers and errors of both files."""
         results = batch_api.BatchResults(batch)
         content = self.provider.connected().files.with_raw_response.content
         for name in ("output_file_id", "error_file_id"):
@@ -358,7 +346,6 @@ def _line(line: batch_api.BatchLine) -> bytes:
 
 
 def _read(row: dict[str, Any]) -> batch_api.Said:
-    """Return what a line of a file of answers or errors says."""
     response, error = object_or_empty(row.get("response")), object_or_empty(row.get("error"))
     status = batch_api.line_status(response.get("status_code"))
     if status is not None and isinstance(response.get("body"), dict):

@@ -1,7 +1,4 @@
-"""Judge in the user's own code: callable(prompt: str) -> str, sync or async, with any HTTP client.
-
-With `logprobs = true` the callable may also return a probability.
-"""
+"""Judge in the user's own code: callable(prompt: str) -> str, sync or async."""
 
 import asyncio
 import contextlib
@@ -28,6 +25,7 @@ from judgefixtures.util.texts import word_set
 from .error_classification import classify_error, error_object
 from .http import HttpResponse, causes_of
 from .judge_table import JudgeTable
+from .messages import MESSAGES
 from .threads import LoopThread, Worker, in_time
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
@@ -44,7 +42,7 @@ QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]*")
 
 
 class PythonProvider:
-    """Answers prompts by calling a function that the judge's table names as "package.module:function"."""
+    """Provider that calls the function "package.module:function"."""
 
     sent: frozenset[str] = frozenset()
 
@@ -61,7 +59,7 @@ class PythonProvider:
         self.dropped: frozenset[str] = frozenset()
 
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
-        """Return the function's answer; raises RetryableError or FatalJudgeError for what it raises."""
+        """Return the function's answer."""
         if self._function is None:
             self._function = load_function(self._target)
         call.abandoned = False
@@ -80,10 +78,7 @@ class PythonProvider:
             return ProviderResponse(returned)
         if self._logprobs and isinstance(returned, Mapping):
             return self._with_probability(returned)
-        raise FatalJudgeError(
-            f"{self._target} returned {type(returned).__name__}, not the judge's text (str): return what the model "
-            f"wrote, unread{self._or_else}."
-        )
+        raise FatalJudgeError(MESSAGES.not_a_text(self._target, type(returned).__name__, self._or_else))
 
     def _with_probability(self, returned: Mapping[Any, Any]) -> ProviderResponse:
         text, stated = returned.get("text"), returned.get("probabilities")
@@ -94,16 +89,11 @@ class PythonProvider:
             )
         first, second, tie = _chances(stated)
         if first is None or second is None or tie is None or first + second + tie > 1 + ROUNDING:
-            raise FatalJudgeError(
-                f'{self._target} returned the probabilities {stated!r}: return {{"1": p, "2": q}}, or those with '
-                '"tie": t, each above 0 and below 1 and together no more than 1 (what is missing is neither '
-                "verdict); where one of them is not known, return the text alone."
-            )
+            raise FatalJudgeError(MESSAGES.not_probabilities(self._target, stated))
         # A tie that is no verdict is elsewhere.
         return ProviderResponse(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
     async def _call(self, function: Callable[[str], Any], prompt: str, call: JudgeCall) -> _Outcome:
-        """Return what the function returned, or raised: StopIteration among others cannot be raised out of a future."""
         if inspect.iscoroutinefunction(function):
             return await self._in_loop(function(prompt), call)
         if self._turns is None:
@@ -123,10 +113,6 @@ class PythonProvider:
         return await self._in_loop(outcome[0], call) if inspect.isawaitable(outcome[0]) else outcome
 
     async def _in_loop(self, answer: Awaitable[Any], call: JudgeCall) -> _Outcome:
-        """Return what an asynchronous function does, which may block its event loop: not the one that is here.
-
-        Raises TimeoutError where that one did not return, and RetryableError where another one did not.
-        """
         if self._loop is None or self._loop.loop.is_closed():
             self._loop = LoopThread()
         there = self._loop
@@ -143,7 +129,7 @@ class PythonProvider:
         raise RetryableError("another call of the judge blocks its event loop", invalid="timeout")
 
     async def close(self) -> None:
-        """End the threads; what the user's function opens is its own."""
+        """End the threads."""
         for worker in self._idle:
             worker.end()
         if self._loop is not None:
@@ -151,12 +137,11 @@ class PythonProvider:
         self._turns, self._idle, self._loop = None, [], None
 
     def forget(self) -> None:
-        """Let go of whoever waits for a turn; the threads are nobody's."""
+        """Drop waiting calls."""
         self._turns = None
 
 
 def _chances(stated: object) -> tuple[float | None, float | None, float | None]:
-    """Return the probabilities of response 1, response 2 and a tie; None for one that is not between 0 and 1."""
     if not isinstance(stated, Mapping) or stated.keys() - {"1", "2", "tie"}:
         return None, None, None
     first, second = (_chance(stated.get(name)) for name in ("1", "2"))
@@ -164,7 +149,6 @@ def _chances(stated: object) -> tuple[float | None, float | None, float | None]:
 
 
 def _chance(value: object, *, none: bool = False) -> float | None:
-    """Return a probability; None for what is none, or would be an infinite log-odds. Only with `none` it may be 0."""
     try:
         number = float(value)  # type: ignore[arg-type]  # a number of numpy's, too
     except (TypeError, ValueError, OverflowError):
@@ -174,17 +158,14 @@ def _chance(value: object, *, none: bool = False) -> float | None:
 
 
 def load_function(target: str) -> Callable[[str], Any]:
-    """Return the function that "package.module:function" names; raises FatalJudgeError where there is none."""
+    """Return the function named by "package.module:function", or raise FatalJudgeError."""
     module_name, _, path = target.partition(":")
     try:
         resolved: Any = importlib.import_module(module_name)
         for name in path.split("."):
             resolved = getattr(resolved, name)
     except (ImportError, AttributeError) as error:
-        raise FatalJudgeError(
-            f"target = {target!r} cannot be imported: {error}. Install its package, or add its folder to "
-            "`pythonpath` in pytest's configuration."
-        ) from None
+        raise FatalJudgeError(MESSAGES.target_not_imported(target, error)) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -197,7 +178,6 @@ def load_function(target: str) -> Callable[[str], Any]:
 
 
 def _called(function: Callable[[str], Any], prompt: str) -> _Outcome:
-    """Return what a function that blocks does; it is called in a thread, where nobody else raises anything."""
     try:
         return function(prompt), None
     except BaseException as error:  # whatever it is, it is the function's, and ends the thread's work
@@ -205,7 +185,6 @@ def _called(function: Callable[[str], Any], prompt: str) -> _Outcome:
 
 
 async def _awaited(answer: Awaitable[Any]) -> _Outcome:
-    """Return what an asynchronous function does; what others raise through it is raised."""
     try:
         return await answer, None
     except BaseException as error:
@@ -215,7 +194,6 @@ async def _awaited(answer: Awaitable[Any]) -> _Outcome:
 
 
 def _is_ended(error: BaseException) -> bool:
-    """Tell whether a coroutine was cancelled, or closed where no task runs it, rather than that its code raised."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no loop runs
@@ -226,13 +204,11 @@ def _is_ended(error: BaseException) -> bool:
 
 
 def _own(error: BaseException) -> BaseException:
-    """Return what a function raised: Python makes a StopIteration that leaves a coroutine a RuntimeError."""
     cause = error.__cause__
     return cause if isinstance(error, RuntimeError) and isinstance(cause, StopIteration) else error
 
 
 def _classified(error: BaseException, target: str) -> ProviderResponse:
-    """Return or raise what an exception of the user's function means: by its HTTP status, if it has one."""
     raised = f"{target} raised {_describe(error)}"
     if (status := _status(error)) is not None:
         return classify_error(status, _error_object(error, status), HttpResponse(status, _headers(error), ""), target)
@@ -262,13 +238,11 @@ LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProto
 
 
 def _describe(error: BaseException) -> str:
-    """Return an exception's name and text; clients put the address into it, keys and all."""
     text = QUERY.sub(r"\1?...", redact_message(str(error)))
     return f"{type(error).__name__}: {text}".rstrip(": ")
 
 
 def _place(error: BaseException) -> str:
-    """Return where an exception was raised: its traceback's last line."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
@@ -276,7 +250,6 @@ def _place(error: BaseException) -> str:
 
 
 def _error_object(error: BaseException, status: int) -> Mapping[str, Any]:
-    """Return what the server said of an error, as far as the client kept it; else the exception's own words."""
     response = getattr(error, "response", None)
     for holder, name in ((error, "body"), (error, "details"), (response, "text")):
         with contextlib.suppress(Exception):  # a body that was streamed, or closed, cannot be read again

@@ -1,4 +1,4 @@
-"""Quota headers: how long to wait after an error, and how much of a rate limit is left."""
+"""Rate limits and waiting times in headers."""
 
 import datetime
 import email.utils
@@ -19,7 +19,7 @@ _SECONDS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86
 
 
 def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: str) -> float | None:
-    """Return the seconds a server asks to wait: retry-after-ms, Retry-After (seconds or date), or in words.
+    """Return the seconds a server asks to wait, from headers or message.
 
     >>> retry_after({"retry-after-ms": "84", "retry-after": "1"}, {}, "")
     0.084
@@ -68,7 +68,7 @@ COUNTED: Mapping[str, Callable[[Usage], int]] = {
 
 
 def parse_quotas(headers: Mapping[str, str], usage: Usage) -> tuple[RateLimitQuota, ...]:
-    """Return what headers say is left of each limit of requests and of tokens, counted in calls like this one.
+    """Return the remaining rate limits, in calls like this one.
 
     >>> parse_quotas({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
     ()
@@ -92,17 +92,12 @@ def parse_quotas(headers: Mapping[str, str], usage: Usage) -> tuple[RateLimitQuo
 
 
 def server_time(headers: Mapping[str, str]) -> float:
-    """Return the time by the server's clock: a moment that it names is one of that clock."""
+    """Return the server's time."""
     seconds = _date(headers.get("date", ""))
     return timestamp() if seconds is None else seconds
 
 
 def _date(text: str) -> float | None:
-    """Return a date as mails and HTTP write it as seconds since 1970; None for what is none, or of no calendar.
-
-    >>> _date("Thu, 01 Jan 1970 00:01:00 GMT"), _date("Wed, 21 Oct 99999 07:28:00 GMT")
-    (60, None)
-    """
     try:
         date = email.utils.parsedate_tz(text)
         return None if date is None else email.utils.mktime_tz(date)
@@ -119,7 +114,6 @@ def _amount(text: str) -> float | None:
 
 
 def _until_reset(text: str, now: float) -> float | None:
-    """Return the seconds until a reset: a span ("1m2.5s"), seconds, or a moment (since 1970, in s or ms, or a date)."""
     value = _amount(text)
     if value is None:
         moment = _moment(text)
@@ -129,11 +123,6 @@ def _until_reset(text: str, now: float) -> float | None:
 
 
 def _moment(text: str) -> float | None:
-    """Return a date with its time zone as seconds since 1970.
-
-    >>> _moment("1970-01-01T00:01:00Z")
-    60.0
-    """
     try:
         time_given = datetime.datetime.fromisoformat(text.strip())
         return None if time_given.tzinfo is None else time_given.timestamp()

@@ -1,7 +1,4 @@
-"""Threads for user code that may block or never return; neither a run nor the process waits for them.
-
-The threads of an executor would not do: Python waits for them at exit.
-"""
+"""Daemon threads for user code that may block or never return."""
 
 import asyncio
 import contextlib
@@ -19,7 +16,7 @@ PATIENCE = 1.0  # seconds in which an event loop has to react
 
 
 async def in_time(future: Future[R], seconds: float) -> R:
-    """Return the result of a future; raises TimeoutError."""
+    """Return a future's result, or raise TimeoutError."""
     async with asyncio.timeout(seconds):
         return await asyncio.wrap_future(future)
 
@@ -33,7 +30,7 @@ class Worker:
         self.thread.start()
 
     def call(self, function: Callable[..., Any], *arguments: Any, **more: Any) -> Future[Any]:
-        """Call a function on the thread, and return the future of what it returns or raises."""
+        """Call a function on the thread and return its future."""
         future: Future[Any] = Future()
 
         def job() -> None:
@@ -47,7 +44,7 @@ class Worker:
         return future
 
     def end(self) -> None:
-        """End the thread after what it is calling."""
+        """End the thread after its current call."""
         self._jobs.put(None)
 
     def _work(self) -> None:
@@ -56,8 +53,6 @@ class Worker:
 
 
 class _Daemons(ThreadPoolExecutor):
-    """What `asyncio.to_thread` calls functions with: on daemon threads."""
-
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
         worker = Worker()
         future = worker.call(function, *arguments, **more)
@@ -65,11 +60,11 @@ class _Daemons(ThreadPoolExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Wait for nobody."""
+        """Return without waiting."""
 
 
 class LoopThread:
-    """An event loop on a daemon thread, of the kind that runs here: so it opens no socket where that one opens none."""
+    """An event loop on a daemon thread."""
 
     def __init__(self) -> None:
         self.loop = type(asyncio.get_running_loop())()
@@ -82,12 +77,12 @@ class LoopThread:
         self._worker.end()
 
     def start(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
-        """Run a coroutine in the context of this call; to cancel the future cancels it."""
+        """Start a coroutine in this context and return its future."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     @property
     def busy_with(self) -> JudgeCall | None:
-        """The call that runs at this moment: where the loop does not react, the one that blocks it."""
+        """The call that runs now, which may block the loop."""
         task = asyncio.current_task(self.loop)
         return None if task is None else self._calls.get(task)
 
@@ -97,7 +92,7 @@ class LoopThread:
         return task
 
     async def reacts(self) -> bool:
-        """Tell whether nothing blocks the loop."""
+        """Return whether the loop is not blocked."""
         pong: Future[None] = Future()
         with contextlib.suppress(TimeoutError, RuntimeError):  # closed
             self.loop.call_soon_threadsafe(_answer, pong)
@@ -106,12 +101,12 @@ class LoopThread:
         return False
 
     def give_up(self, after: float) -> None:
-        """End the loop once it reacts and `after` seconds later: its other calls may still be answered until then."""
+        """End the loop `after` seconds after it reacts."""
         with contextlib.suppress(RuntimeError):  # closed
             self.loop.call_soon_threadsafe(self.loop.call_later, after, self._stop.set)
 
     def close(self) -> None:
-        """Cancel what runs, and close the loop; one that is blocked is left alone."""
+        """Cancel all calls and close the loop, unless blocked."""
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(self._stop.set)
         self._worker.thread.join(PATIENCE)

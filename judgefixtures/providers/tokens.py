@@ -1,4 +1,4 @@
-"""Token counts, token probabilities and their alternatives in servers' responses."""
+"""Token counts and token probabilities in servers' responses."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ MOST_TOKENS = 10**10  # no call takes as many: who says so cannot count, and wha
 
 
 def token_count(value: Any) -> int | None:
-    """Return a count of tokens, or None for anything that is none.
+    """Return a token count, or None.
 
     >>> token_count(70), token_count(70.0), token_count(-1), token_count(10**300)
     (70, None, None, None)
@@ -22,7 +22,7 @@ def token_count(value: Any) -> int | None:
 
 
 def sum_token_counts(*parts: Any) -> int | None:
-    """Return the sum of counts of tokens, of which null ones are none; None where all are, or one is not a count."""
+    """Return the sum of token counts, or None if unknown."""
     stated = [token_count(part) for part in parts if part is not None]
     known = [count for count in stated if count is not None]
     return sum(known) if stated and known == stated else None
@@ -31,10 +31,7 @@ def sum_token_counts(*parts: Any) -> int | None:
 def tokens_out(
     written: int | None, thought: int | None, read: int | None = None, total: int | None = None
 ) -> int | None:
-    """Return how many tokens a call gave out, thoughts included; None where nobody knows.
-
-    Some servers count thoughts as part of what was written, others beside it: the total tells, or thoughts that are
-    longer than all that was written.
+    """Return the output tokens including thoughts, or None.
 
     >>> tokens_out(60, None, 500, 1600), tokens_out(60, 814, 500, None), tokens_out(874, 814, 500, 1374)
     (1100, 874, 874)
@@ -46,7 +43,7 @@ def tokens_out(
 
 
 def complete_logprobs(tokens_given: Iterable[Token | None]) -> tuple[Token, ...]:
-    """Return the tokens that a server tells the probabilities of: all of them or, where one cannot be read, none."""
+    """Return all tokens, or none if one is unreadable."""
     every = tuple(tokens_given)
     return tuple(token for token in every if token is not None) if None not in every else ()
 
@@ -55,11 +52,7 @@ ROUNDED = 1e-3  # a log-probability above 0 by no more than this was rounded
 
 
 def parse_token(entry: Any, alternatives: Any, key: str) -> Token | None:
-    """Return a token and what might have stood in its place, as a server lists them; None for anything else.
-
-    Log-probabilities stand under `key`. Of two tokens with the same bytes either may have been meant: their
-    probabilities are added, unless it is one token that is listed twice.
-    """
+    """Return a token with its alternatives, or None."""
     if not isinstance(alternatives, list | None):
         return None
     own, listed = _text_and_logprob(entry, key), [_text_and_logprob(each, key) for each in alternatives or ()]
@@ -72,7 +65,6 @@ def parse_token(entry: Any, alternatives: Any, key: str) -> Token | None:
 
 
 def _text_and_logprob(entry: Any, key: str) -> tuple[bytes, float] | None:
-    """Return the bytes of a token (some servers list them, others only their text) and its log-probability."""
     fields = object_or_empty(entry)
     token, logprob = token_bytes(fields.get("token"), fields.get("bytes")), fields.get(key)
     if token is None or isinstance(logprob, bool) or not isinstance(logprob, int | float) or not logprob <= ROUNDED:
@@ -81,5 +73,4 @@ def _text_and_logprob(entry: Any, key: str) -> tuple[bytes, float] | None:
 
 
 def _added(one: float, other: float) -> float:
-    """Return the logarithm of the sum of two probabilities."""
     return max(one, other) + math.log1p(math.exp(-abs(one - other)))

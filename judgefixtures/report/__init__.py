@@ -1,7 +1,4 @@
-"""Report: the findings of all items, combined and written to files.
-
-Each kind of check brings its own sections (judgefixtures.checks).
-"""
+"""Report: the findings of all items, combined and written to files."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -46,9 +43,12 @@ ASKED = "asked"  # what a recording did: shown, and left out of report.json, whi
 
 
 def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None = None, lost: str = "") -> Row:
-    """Return report.json for the findings of a run, in whatever order they came; `judges` are identities by name.
+    """Return report.json for the findings of a run.
 
-    `lost` says which items came to no result at all: whatever the others say, such a run is an ERROR.
+    Args:
+        findings: Findings in any order.
+        judges: Judge identities by name.
+        lost: Items without a result; any makes the run an ERROR.
     """
     status = str(Status.ERROR if lost else worst_status(findings))
     report: Row = {"schema": SCHEMA, "status": status, "judges": dict(sorted((judges or {}).items()))}
@@ -60,7 +60,7 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
 
 
 def report_and_questions(record: RunRecord) -> Row:
-    """Return report.json of everything that a run left behind, and beside it what was asked in this very run."""
+    """Return report.json of a run, with the number of requests in this run."""
     report = build_report(record.findings, record.judges, record.about.lost)
     header = {**run_header(record), "usage": usage_summary(record)}
     origin = {"run": header, "datasets": dataset_summaries(record.pairs)}
@@ -72,7 +72,7 @@ def report_and_questions(record: RunRecord) -> Row:
 
 
 def worse_result(one: Row, other: Row) -> Row:
-    """Return the worse of two results of the same item, which order they came in aside."""
+    """Return the worse of two results of an item."""
 
     def badness(result: Row) -> tuple[int, str]:
         rows = result["findings"]
@@ -84,10 +84,13 @@ def worse_result(one: Row, other: Row) -> Row:
 def terminal_summary(
     report: Row, alpha: float, *, verbose: bool = False, already_shown: Collection[tuple[str, str, str]] = ()
 ) -> list[str]:
-    """Return what the terminal shows at the end of a run: warnings first, the decision last.
+    """Return the terminal's lines: warnings first, the decision last.
 
-    What came to the same is a line per family, unless it is to be `verbose`. `told` are the checks, by judge, dataset
-    and name, whose diagnosis stands above.
+    Args:
+        report: The report.
+        alpha: The level of the tests.
+        verbose: Whether to show every result.
+        already_shown: Checks (judge, dataset, name) whose diagnosis is shown above.
     """
     lines = [line for section in SECTIONS for line in section.alerts(report)]
     view, title = DisplayOptions(alpha, verbose, already_shown), ""
@@ -103,7 +106,7 @@ def terminal_summary(
 
 
 def brief(report: Row) -> list[str]:
-    """Return what a quiet run shows: what came of each judge, what did not pass and why, warnings."""
+    """Return the lines of a quiet run: results, failures, warnings."""
     open_ones: dict[tuple[str, str, str], list[str]] = {}
     for row in read_results(report):
         if row.status in OPEN and not row.waived and not row.of_test:
@@ -118,24 +121,29 @@ def brief(report: Row) -> list[str]:
 
 
 def fitted(lines: Sequence[str], most: int) -> list[str]:
-    """Return lines folded to the width of a quiet run's summary, so many at most: the last one counts the others."""
+    """Return lines folded to a width, `most` at most; the last counts the rest."""
     folded = [part for line in lines for part in wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)]
     return folded if len(folded) <= most else [*folded[: most - 1], MORE.format(len(folded) - most + 1)]
 
 
 def write_report(folder: Path, record: RunRecord, report: Row | None = None) -> None:
-    """Write report.json, and all that it is made of: the judgments, their pairs, the result of each item.
+    """Write the report's files to a folder.
 
-    `report` is that of the record, where it is at hand. Raises JudgeFixturesError naming the folder.
+    Args:
+        folder: The folder.
+        record: What the run left behind.
+        report: The record's report, if available.
+
+    Raises:
+        JudgeFixturesError: The folder is not writable.
     """
     write_files(folder, report_files(record, report_and_questions(record) if report is None else report))
 
 
 def report_files(record: RunRecord, report: Row) -> dict[str, str]:
-    """Return the files of a report by name: the same results give the same bytes, however they were run.
+    """Return the report's files by name; equal results give equal bytes.
 
-    Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
-    has their plans. report.html and report.md say the same to people.
+    differences.jsonl (swaps) and plans.jsonl (planning judges) are optional.
     """
     texts = record.files()
     if "decision" in report:
@@ -148,7 +156,11 @@ def report_files(record: RunRecord, report: Row) -> dict[str, str]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write the files of a report. Raises JudgeFixturesError naming the folder."""
+    """Write the files of a report.
+
+    Raises:
+        JudgeFixturesError: The folder is not writable.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():
@@ -162,10 +174,12 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def set_earlier_report_aside(folder: Path) -> bool:
-    """Set an earlier report in a folder aside until a run into it has ended; return whether there was one.
+    """Rename an earlier report until a run has ended, and return whether one existed.
 
-    What is read as this run's result has another name meanwhile (`report.md.before`), and results.jsonl says that the
-    run has not ended, so that nobody merges it. Nothing else in the folder is touched. Raises JudgeFixturesError.
+    Files become `report.md.before`; results.jsonl marks the run as unfinished.
+
+    Raises:
+        JudgeFixturesError: The folder is not writable.
     """
     results = folder / RESULTS
     try:
@@ -181,7 +195,7 @@ def set_earlier_report_aside(folder: Path) -> bool:
 
 
 def restore_earlier_report(folder: Path) -> None:
-    """Put the report back that `set_earlier_report_aside` moved: the run was about other things."""
+    """Restore the report that `set_earlier_report_aside` renamed."""
     for name in reversed(FACES):
         if (before := folder / f"{name}{BEFORE}").is_file():
             move(before, folder / name)
@@ -193,7 +207,7 @@ def markdown_report(report: Row) -> str:
 
 
 def html_report(record: RunRecord, report: Row) -> str:
-    """Return report.html: the page of a record, whose report is at hand."""
+    """Return report.html of a record and its report."""
     from .html import page
 
     run, asked = report["run"], report[ASKED]
@@ -204,7 +218,7 @@ def html_report(record: RunRecord, report: Row) -> str:
 
 
 def pairs_for_page(record: RunRecord) -> list[Row]:
-    """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
+    """Return the pairs of a record, each with the judges for which it is close."""
     close = find_close_pairs(evidence_of(record.findings, NeutralChoices))
     rows = []
     for row in record.pairs:

@@ -1,8 +1,7 @@
 """Comparison of two reports: what changed, and is it more than chance?
 
-If both used the same pairs, a change is the mean change per pair (per cluster for related pairs), which cancels noise
-between pairs. Otherwise it is the difference of two independent estimates, with a wider interval. CAR and kappa are
-always compared as independent estimates. A new label does not make an example a different one.
+On the same pairs a change is the mean change per pair or cluster. Otherwise, and for CAR and kappa, it is a difference
+of independent estimates.
 """
 
 from collections import Counter
@@ -15,8 +14,10 @@ from judgefixtures.checks.human_agreement import AgreementCheck
 from judgefixtures.checks.plain_language import status_with_part
 from judgefixtures.checks.swap_decision import decide_swaps
 from judgefixtures.models import check_rows
-from judgefixtures.models.findings import Finding, Row, evidence_of, part_rows, rows_of
+from judgefixtures.models.agreement_rows import AgreementRow
+from judgefixtures.models.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.statistics import Estimate, format_signed, holm, upper_tail, z_quantile
 from judgefixtures.statistics.clusters import score_interval, score_test
 from judgefixtures.util.errors import JudgeFixturesError
@@ -31,7 +32,7 @@ UNPAIRED = {
     "swap": "a swap is compared by its difference of two judges, like that of others",
     "kappa": "kappa is no mean of examples, and is compared like that of others",
 }
-ESTIMATED = (check_rows.ContrastRow, check_rows.AccuracyRow, check_rows.WordingRow, check_rows.AgreementRow)
+ESTIMATED = (check_rows.ContrastRow, check_rows.AccuracyRow, check_rows.WordingRow, AgreementRow)
 READ = {kind.place for kind in ESTIMATED}  # whose rows have estimates
 FLIPS = "excess flips of other words"
 SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
@@ -43,7 +44,7 @@ Scores = dict[Key, Mapping[str, float]]  # by pair id
 
 @dataclass(frozen=True, slots=True)
 class EstimateChange:
-    """An estimate in two reports: new - old with its interval, and the two-sided p-value of no change at all."""
+    """The change new - old of an estimate, with its interval and two-sided p-value."""
 
     key: Key
     old: Estimate
@@ -55,9 +56,11 @@ class EstimateChange:
 
 @dataclass(frozen=True, slots=True)
 class ReportChanges:
-    """What changed between two reports; `lines` say it, `beyond_chance` that some change is more than noise.
+    """The changes between two reports as `lines`.
 
-    `failed` says that the new run did not pass, or did not come to its end: then what is equal is no good news.
+    Attributes:
+        beyond_chance: Whether a change is more than noise.
+        failed: Whether the new run failed or stopped.
     """
 
     lines: tuple[str, ...]
@@ -71,7 +74,11 @@ class ReportChanges:
 
 
 def compare_reports(old: RunRecord, new: RunRecord) -> ReportChanges:
-    """Return what changed from one report to another. Raises JudgeFixturesError where they have nothing in common."""
+    """Return the changes between two reports.
+
+    Raises:
+        JudgeFixturesError: They have nothing in common.
+    """
     failed = _trouble("NEW", new)
     before, after = _Side(old), _Side(new)
     shared = sorted(before.estimates.keys() & after.estimates.keys())
@@ -98,7 +105,6 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportChanges:
 
 
 def _trouble(which: str, record: RunRecord) -> list[str]:
-    """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
     counts = Counter(str(each.status) for each in record.findings if each.waived is None)
     decided = [row for row in decide_swaps(record.findings) or () if row.status != "APPROVE"]
     ends = (record.about.lost, stopped_run_note(record.about.unfinished))
@@ -109,8 +115,6 @@ def _trouble(which: str, record: RunRecord) -> list[str]:
 
 
 class _Side:
-    """One of the two reports: its estimates and, where it has them, the score of each pair behind them."""
-
     def __init__(self, record: RunRecord) -> None:
         findings = record.findings
         pairs = {(row["dataset"], row["pair"]): row for row in record.pairs}
@@ -129,14 +133,14 @@ class _Side:
                 self.estimates[right.judge, right.dataset, "accuracy"] = right.accuracy
         for moved in evidence_of(findings, check_rows.PairShifts):
             self.scores[moved.judge, moved.dataset, f"VSR of {moved.contrast}"] = moved.moves
-        for of in evidence_of(findings, check_rows.CorrectPairs):
+        for of in evidence_of(findings, CorrectPairs):
             self.scores[of.judge, of.dataset, "accuracy"] = {pair: float(each) for pair, (_, each) in of.right.items()}
         for worded in rows_of(findings, check_rows.WordingRow):
             if worded.wording == check_rows.ALL and worded.excess_flips is not None:
                 self.estimates[worded.judge, worded.dataset, FLIPS] = worded.excess_flips
         for flipped in evidence_of(findings, check_rows.WordingFlips):
             self.scores[flipped.judge, flipped.dataset, FLIPS] = flipped.excess
-        for with_people in rows_of(findings, check_rows.AgreementRow):
+        for with_people in rows_of(findings, AgreementRow):
             if with_people.category == "all":
                 self._compare(with_people, record.judgments)
         for each in findings:  # of swaps, and of every other check that has an estimate
@@ -148,8 +152,7 @@ class _Side:
                 found = Estimate(part.value, part.low, part.high, 1 - 2 * record.alpha, part.n)
                 self.estimates[who, "all", f"{part.kind} of {part.name}" if part.name else part.kind] = found
 
-    def _compare(self, row: check_rows.AgreementRow, judgments: Iterable[Row]) -> None:
-        """Take what is compared of a judge's agreement with people: of shares with each example's own score."""
+    def _compare(self, row: AgreementRow, judgments: Iterable[Row]) -> None:
         rates = {"accuracy": row.accuracy, "TPR": row.tpr, "TNR": row.tnr, "kappa": row.kappa}
         ((arm, repeat),) = AgreementCheck.arms
         arm_key = (row.judge, row.dataset, arm.name, repeat)
@@ -165,7 +168,6 @@ class _Side:
             }
 
     def asked(self, key: Key) -> str:
-        """Return what a judge was asked about: pairs, or examples."""
         _, dataset, _ = key
         return "examples" if any(of == dataset for of, _ in self.labels) else "pairs"
 
@@ -193,7 +195,6 @@ def _change(key: Key, before: _Side, after: _Side) -> EstimateChange:
 
 
 def _at(estimate: Estimate, confidence: float) -> Estimate:
-    """Return an estimate with an interval of another level, as wide as a normal one would be."""
     if estimate.confidence == confidence:
         return estimate
     wider, value = z_quantile((1 + confidence) / 2) / z_quantile((1 + estimate.confidence) / 2), estimate.value
@@ -202,7 +203,6 @@ def _at(estimate: Estimate, confidence: float) -> Estimate:
 
 
 def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
-    """Return the pairs that stand behind both estimates, with the same texts."""
     if key not in before.scores or key not in after.scores:
         return []
     _, dataset, _ = key
@@ -211,7 +211,7 @@ def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
 
 
 def _independent(old: Estimate, new: Estimate) -> Estimate:
-    """Return the difference of two independent estimates (MOVER, Zou and Donner 2008)."""
+    """Return the difference of independent estimates (MOVER, Zou and Donner 2008)."""
     value = new.value - old.value
     low = value - sqrt((new.value - new.low) ** 2 + (old.high - old.value) ** 2)
     high = value + sqrt((new.high - new.value) ** 2 + (old.value - old.low) ** 2)
@@ -219,13 +219,11 @@ def _independent(old: Estimate, new: Estimate) -> Estimate:
 
 
 def _unpaired(changes: Iterable[EstimateChange]) -> str:
-    """Say what is compared without pairs, of what is shown; of CAR where there is nothing of the kind."""
     there = {"swap" if AGAINST in change.key[0] else change.key[2].partition(" ")[0] for change in changes}
     return "; ".join(text for name, text in UNPAIRED.items() if name in there) or UNPAIRED["CAR"]
 
 
 def _labels(before: _Side, after: _Side) -> list[str]:
-    """Say of each dataset which examples have another label now; another text is another example."""
     moved: dict[str, list[str]] = {}
     for dataset, name in sorted(before.labels.keys() & after.labels.keys()):
         of = dataset, name
@@ -245,18 +243,16 @@ def _name(finding: Finding) -> tuple[str, str, str, str]:
 
 
 def _decisions(before: _Side, after: _Side) -> list[str]:
-    """Say of each swap that both reports decided on what was decided, where that is something else now."""
     both = sorted(before.decisions.keys() & after.decisions.keys())
     was, now = ({who: side.decisions[who].status for who in both} for side in (before, after))
     return [f"{who}: the decision was {was[who]}, is {now[who]}" for who in both if was[who] != now[who]]
 
 
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
-    """Say which results have another status now."""
     before, after = ({_name(each): each for each in findings} for findings in (old, new))
 
     def status_of(finding: Finding) -> str:
-        return status_with_part(finding.status, part_rows(finding.decided_by))
+        return status_with_part(finding.status, finding.decided_by)
 
     both = sorted(before.keys() & after.keys())
     lines = []
@@ -271,7 +267,6 @@ def _only(which: str, keys: set[Key]) -> list[str]:
 
 
 def _others(old: RunRecord, new: RunRecord) -> list[str]:
-    """Say what else is another one: the version, and the judges of one name."""
     settings = differing_settings(old.about, new.about)
     shown = {name: [shorten(value, MOST_SHOWN) for value in both] for name, both in settings.items()}
     then, now = asked_digests(old.about), asked_digests(new.about)
@@ -284,7 +279,6 @@ def _others(old: RunRecord, new: RunRecord) -> list[str]:
 
 
 def _identity(record: RunRecord, other: RunRecord, name: str) -> Row:
-    """Return what a judge is, its imported answers about what it was asked in both."""
     identity = record.judges[name]
     if "answers" not in identity:
         return identity

@@ -1,8 +1,4 @@
-"""Groups of contrasts with equal results: one sentence each, and Holm's adjustment.
-
-pytest's FAILURES section shows every failing item in full. The groups summarize a family: how many contrasts had which
-result, and the largest of them.
-"""
+"""Groups of contrasts with equal results, and Holm's adjustment."""
 
 from collections.abc import Container, Iterable, Sequence
 
@@ -16,10 +12,9 @@ ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
 def group_equal_results(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:
-    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
+    """Return groups of rows with equal results, largest shift first.
 
-    To the same: in the same status, because of the same parts; where VSR is one of them the others make no difference.
-    What was waived, and what has one of the statuses that stand `alone`, is by itself.
+    Equal are judge, family, status and deciding parts. Waived rows, and statuses in `alone`, are not grouped.
     """
     groups: dict[tuple[str, ...], list[ContrastRow]] = {}
     for number, row in enumerate(rows):
@@ -29,7 +24,6 @@ def group_equal_results(rows: Sequence[ContrastRow], alone: Container[str] = ALO
 
 
 def _nearness(row: ContrastRow) -> float:
-    """Return how near to zero the shift of a contrast is, the farthest one first in ascending order."""
     return -abs(row.gated_shift.value) if row.gated_shift else 0.0
 
 
@@ -39,7 +33,7 @@ def _due_to(row: ContrastRow) -> str:
 
 
 def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
-    """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
+    """Return a group's largest row, with name and status for display."""
     row = rows[0]
     of = f"largest of {len(rows)}" if row.gated_shift else str(len(rows))
     name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
@@ -49,9 +43,9 @@ def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
 def group_sentence(
     group: Sequence[ContrastRow], rows: Sequence[ContrastRow], already_shown: Container[tuple[str, str, str]] = ()
 ) -> str:
-    """Return what came of contrasts that `fold` put together out of all `rows`, its status first.
+    """Return a group's status and summary.
 
-    `told`: the contrasts, by judge, dataset and name, of which FAILURES has the sentence, and all else.
+    `already_shown` are contrasts (judge, dataset, name) with a sentence in FAILURES.
     """
     row = group[0]
     if len(group) == 1 and (row.judge, row.dataset, row.contrast) in already_shown:
@@ -61,14 +55,13 @@ def group_sentence(
 
 
 def group_summary(group: Sequence[ContrastRow], rows: Iterable[ContrastRow]) -> str:
-    """Return the same without the status: of one contrast its own sentence, else how many there are and the largest."""
+    """Return one contrast's sentence, or a group's number and largest."""
     of_family = [each for each in rows if (each.judge, each.family) == (group[0].judge, group[0].family)]
     contrasts = [each for each in of_family if each.status != Status.NOT_APPLICABLE]
     return MESSAGES.group(group, contrasts, _admitted(group))
 
 
 def _admitted(group: Sequence[ContrastRow]) -> tuple[int, int, Vocabulary] | None:
-    """Return how many of the verdicts that followed a label admit it in all of them, where any admits too few."""
     known = [row.car for row in group if row.car]
     if len(known) < 2 or not any(part.part == "car" for row in group for part in row.decided_by):
         return None
@@ -76,7 +69,7 @@ def _admitted(group: Sequence[ContrastRow]) -> tuple[int, int, Vocabulary] | Non
 
 
 def holm_lines(rows: Sequence[ContrastRow], alpha: float) -> list[str]:
-    """Return which violations survive Holm's adjustment, a line per judge: by name where not all of them do."""
+    """Return the violations that survive Holm's adjustment, a line per judge."""
     lines = []
     for judge in dict.fromkeys(row.judge for row in rows):
         rows_by_name = {_named(row): row for row in rows if row.judge == judge and row.p_fail is not None}

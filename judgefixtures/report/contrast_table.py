@@ -1,4 +1,4 @@
-"""Report section of contrasts, and its terminal lines: sentences, the table and the noise beside it."""
+"""Report section of contrasts, and its terminal lines: sentences, table and noise."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,6 @@ def _complete_rows(findings: Sequence[Finding]) -> list[ContrastRow]:
 
 
 def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
-    """Return the rows with the noise that they stand beside: repeats of the same question, and the placebo."""
     floors: dict[tuple[str, str], FloorRow] = {}
     for row in rows:
         of = (row.judge, row.dataset)
@@ -48,10 +47,6 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
 
 
 def _tell_contrasts(report: Row, view: DisplayOptions) -> list[str]:
-    """Return a sentence for contrasts that came to the same, a table of all, the noise, and what survives Holm.
-
-    Last what is waived, and what would settle what is open.
-    """
     rows = measured_rows(report, all_of_them=view.verbose)
     text: list[str] = []
     if rows:
@@ -80,13 +75,12 @@ def _tell_contrasts(report: Row, view: DisplayOptions) -> list[str]:
 
 
 def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
-    """Return the rows of a report without those that a judge's control decided: that is said once, of the judge."""
+    """Return the rows that no control decided."""
     rows = CONTRASTS.read_records(report)
     return [row for row in rows if all_of_them or not decided_by_control(row.decided_by)]
 
 
 def _undecided(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
-    """Return what would settle what is undecided, where no diagnosis above has told it: of each family the largest."""
     open_ = [row for row in rows if row.status == Status.INCONCLUSIVE and not row.waived]
     open_ = [row for row in open_ if (row.judge, row.dataset, row.contrast) not in view.told]
     groups = [[row] for row in open_] if view.verbose else group_equal_results(open_, ())
@@ -94,13 +88,12 @@ def _undecided(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
 
 
 def _unsteady(report: Row) -> list[str]:
-    """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
     lines = MESSAGES.lines("unsteady", CONTRASTS.read_records(report))
     return [*lines, ""] if lines else []
 
 
 def table_legend(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return what the columns of a table of contrasts mean, of CAR, pairs and single responses where there are any."""
+    """Return the legend of the contrast table's columns."""
     wordings = vocabularies_of(rows) or (OF_PAIRS,)
     words = {word: combine_words(wordings, word) for word in ("said", "many")}
     lines = [LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
@@ -109,19 +102,17 @@ def table_legend(rows: Sequence[ContrastRow]) -> list[str]:
 
 
 def _header(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
-    """Return the head of the table: what shifts is VSR, or scores, each value with what it is."""
     by_scores = any(row.by_scores for row in rows)
     return tuple("shift" if by_scores and name == "VSR" else name for name in HEADER)
 
 
 def vocabularies_of(rows: Sequence[ContrastRow]) -> tuple[Vocabulary, ...]:
-    """Return the words for what contrasts are about, each kind once, pairs first."""
+    """Return the distinct vocabularies of contrasts, pairs first."""
     vocabularies = {wording_of(row.outcome) for row in rows}
     return tuple(each for each in (OF_PAIRS, OF_EXAMPLES) if each in vocabularies)
 
 
 def _covers(rows: Sequence[ContrastRow]) -> list[str]:
-    """Say in plain words what the PASSes of each judge cover, datasets of which the same is to be said together."""
     passes: dict[tuple[str, str], list[ContrastRow]] = {}
     for row in rows:
         if row.status == Status.PASS and (row.first_selection_rate or row.pass_rate):
@@ -137,7 +128,6 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
 
 
 def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
-    """Say how often the detector sees a cue cited that was not there, per judge, dataset and family: the worst."""
     worst_of: dict[tuple[str, str, str], Estimate] = {}
     for row in rows:
         if (alarms := row.false_alarms) and row.family != PLACEBO and (view.verbose or alarms.value):
@@ -147,7 +137,6 @@ def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
 
 
 def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
-    """Return the cells of a contrast, or of the largest of several that pass."""
     row = rows[0]
     datasets = dict.fromkeys(each.dataset for each in rows)
     # How many moved to the edited response, whatever moved away.
@@ -167,14 +156,13 @@ def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
 
 
 def shift_cell(row: ContrastRow) -> str:
-    """Return the shift that is gated as a cell of a table has it, that of scores with its unit."""
+    """Return the gated shift as a table cell."""
     if row.gated_shift is None:
         return "-"
     return f"{format_signed(row.gated_shift.value)}{' points' if row.by_scores else ''}"
 
 
 def _flips(row: ContrastRow) -> int:
-    """Return how many verdicts differ between the arms."""
     return round(row.flip_rate.value * row.flip_rate.n) if row.flip_rate else 0
 
 

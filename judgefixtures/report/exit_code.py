@@ -12,21 +12,21 @@ FAILED, NOT_MEASURED, NOTHING_DECIDED = ExitCode.FAILED, ExitCode.NOT_MEASURED, 
 
 
 def has_only_errors(results: Iterable[Row]) -> bool:
-    """Tell whether what failed are errors alone: nothing was measured and found to be bad, or left undecided.
+    """Return whether all failures are errors.
 
-    `results` are items as results.jsonl has them. What did not fail is left aside, as is what somebody tolerates.
+    `results` are rows of results.jsonl. Passed and waived items do not count.
     """
     failing = [result for result in results if result["failed"]]
     return bool(failing) and all(_status(result) == Status.ERROR and not is_test_error(result) for result in failing)
 
 
 def nothing_decided(results: Sequence[Row]) -> bool:
-    """Tell whether there are results, and all of them are of checks that do not apply."""
+    """Return whether all results are NOT_APPLICABLE."""
     return bool(results) and all(_status(result) == Status.NOT_APPLICABLE for result in results)
 
 
 def is_test_error(result: Row) -> bool:
-    """Tell whether an item is an ERROR because its test came to no finding, or ended badly after it."""
+    """Return whether an item's own test caused its ERROR."""
     return any(finding.get("of_test") for finding in result["findings"])
 
 
@@ -45,7 +45,7 @@ def decide_exit_code(*, failed: bool, unmeasured: bool, mistake: bool = False, u
 
 
 def exit_code(record: RunRecord, report: Row) -> int:
-    """Return the exit code of a run that left this behind."""
+    """Return the exit code of a run."""
     decided, lost = report.get("decision", {}).get("status", "APPROVE"), bool(record.about.lost)
     unmeasured = decided != "REJECT" and not lost and has_only_errors(record.results)
     return decide_exit_code(

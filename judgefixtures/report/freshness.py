@@ -1,4 +1,4 @@
-"""Freshness check: does the report in a folder come from the run that just ended, and which exit code has it?"""
+"""Freshness check: is the report in a folder from the run that just ended?"""
 
 import json
 from pathlib import Path
@@ -12,9 +12,10 @@ from .run_record import MISREAD, RunRecord
 
 
 def check_report(folder: Path, max_age: int) -> tuple[str, int]:
-    """Return a line about the report of a run, and the exit code of that run.
+    """Return a line about a run's report, and the run's exit code.
 
-    Raises JudgeFixturesError where report.json is missing, older than `max_age` minutes, or of another run.
+    Raises:
+        JudgeFixturesError: report.json is missing, older than `max_age` minutes, or of another run.
     """
     file, record = folder / "report.json", RunRecord.from_folder(folder)
     again = f"run the tests again with --judge-report {folder}."

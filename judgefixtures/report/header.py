@@ -14,7 +14,7 @@ TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
 
 def run_header(record: RunRecord) -> Row:
-    """Return a report's `run`: when, with which version and from which answers it was made, and a command for it."""
+    """Return a report's `run`: date, version, sources and command."""
     about = record.about
     days = ("first", "last", "undated")
     recorded = {judge: {name: source[name] for name in days} for judge, source in about.sources.items()}
@@ -22,7 +22,7 @@ def run_header(record: RunRecord) -> Row:
 
 
 def rerun_command(record: RunRecord) -> str:
-    """Return a command that looks at the same things again, however many runs or processes it was this time."""
+    """Return a command that repeats the run's checks."""
     findings = record.findings
     if not findings:
         return " ".join(["pytest", *record.about.options])
@@ -39,7 +39,6 @@ def rerun_command(record: RunRecord) -> str:
 
 
 def _words(record: RunRecord, findings: Sequence[Finding]) -> list[str]:
-    """Return what `-k` is to select: whole families by their names, where all of their contrasts are there."""
     names, words, inside = {finding.name for finding in findings}, set[str](), set[str]()
     for family, ids in record.about.families.items():
         inside |= set(ids)
@@ -48,7 +47,7 @@ def _words(record: RunRecord, findings: Sequence[Finding]) -> list[str]:
 
 
 def dataset_summaries(pairs: Sequence[Row]) -> list[Row]:
-    """Return a report's `datasets`: how many pairs of each it is about, and a digest of all of their texts."""
+    """Return a report's `datasets`: the number of pairs, and a digest of their texts."""
     rows_by_dataset: dict[str, list[Row]] = {}
     for row in pairs:
         rows_by_dataset.setdefault(row["dataset"], []).append(row)
@@ -59,9 +58,9 @@ def dataset_summaries(pairs: Sequence[Row]) -> list[Row]:
 
 
 def usage_summary(record: RunRecord) -> list[Row]:
-    """Return the `usage` of a report's `run`: a judge's judgments, the invalid ones, tokens, and what they cost.
+    """Return the `usage` of a report's `run` by judge.
 
-    Money is what production would pay for all of these answers; null where a price or a count of tokens is not known.
+    Money is the cost of all answers; null if a price or count is unknown.
     """
     rows = []
     for judge in sorted({row["judge"] for row in record.judgments}):
@@ -83,7 +82,6 @@ def _sum(counts: Sequence[int | None]) -> int | None:
 
 
 def _usd(usages: Sequence[Row], prices: Row) -> float | None:
-    """Return what tokens cost; a count that is not known is a cost that is not known."""
     by_tier: dict[str | None, list[Row]] = {}
     for usage in usages:
         by_tier.setdefault(usage.get("service_tier"), []).append(usage)
@@ -92,7 +90,6 @@ def _usd(usages: Sequence[Row], prices: Row) -> float | None:
 
 
 def _rates_in(tier: str | None, prices: Row) -> Row:
-    """Return the prices of the tier that served; empty where they are not known."""
     if tier is None or "tiers" not in prices:
         return prices
     tier_prices: Row = prices["tiers"].get("default" if tier in STANDARD_TIERS else tier, {})
@@ -100,7 +97,6 @@ def _rates_in(tier: str | None, prices: Row) -> Row:
 
 
 def _of_tier(usages: Sequence[Row], prices: Row) -> float | None:
-    """Return what tokens cost in millionths of a dollar; None for what is not known."""
     rates: list[float | None] = [prices.get("input"), prices.get("output")]
     rates += [prices.get(name, rates[0]) for name in ("cached_input", "cache_write")]
     counts = [[usage[f"{side}_tokens"] for usage in usages] for side in ("input", "output")]

@@ -1,7 +1,4 @@
-"""Markdown report for a pull request, with the decision for whoever signs it.
-
-report.md.jinja is the template. External text is escaped: it never becomes a heading, link, image, HTML or command.
-"""
+"""Markdown report for a pull request; external text is escaped."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -41,7 +38,7 @@ Cells = tuple[object, ...]
 
 
 def render_markdown(report: Row) -> str:
-    """Return report.md of a report: what was compared, on how many pairs, what moved, what it costs, who waived what.
+    """Return report.md of a report.
 
     >>> print(render_markdown({"status": "PASS", "judges": {}, "results": [], "contrasts": []}).splitlines()[0])
     # Judge gate: PASS
@@ -66,7 +63,7 @@ def render_markdown(report: Row) -> str:
 
 
 def escape_markdown(text: object) -> str:
-    r"""Return a text as Markdown that shows it literally, on one line.
+    r"""Return literal Markdown of a text on one line.
 
     >>> escape_markdown("a|b <img> www.x ![y](z)")
     'a\\|b \\<img\\> www\\.x !\\[y\\](z)'
@@ -76,7 +73,6 @@ def escape_markdown(text: object) -> str:
 
 
 def _again(report: Row) -> str:
-    """Return what the command of a run comes to once more: who is asked anew, as nothing of it is recorded."""
     recorded = (report.get("run") or {}).get("recorded") or {}
     judges: Mapping[str, Row] = report.get("judges") or {}
     live = [name for name in judges if name not in recorded and answer_origin(name, judges[name]) != "imported"]
@@ -84,7 +80,6 @@ def _again(report: Row) -> str:
 
 
 def _data(report: Row) -> Iterable[str]:
-    """Yield each dataset with how much of it was asked about; judges of one response are asked about examples."""
     contrasts = CONTRASTS.read_records(report)
     of_swaps = [vocabulary_of_swap(each.components) for each in DECISIONS.read_records(report)]
     graded = report.get("agreement") or OF_EXAMPLES in of_swaps
@@ -95,7 +90,6 @@ def _data(report: Row) -> Iterable[str]:
 
 
 def _decided(decision: DecisionRow, report: Row) -> Mapping[str, object]:
-    """Return a candidate's decision: what it covers, its reasons, and the components that it is made of."""
     primary, words = [each for each in decision.components if each.is_of_all], vocabulary_of_swap(decision.components)
     messages, known = {each.message for each in primary}, any(each.judge and each.baseline for each in primary)
     coverage = swap_coverage(decision, report)
@@ -112,7 +106,6 @@ def _decided(decision: DecisionRow, report: Row) -> Mapping[str, object]:
 
 
 def _component_cells(each: ComponentRow, words: Vocabulary, known: bool) -> Cells:
-    """Return the cells of a component; where it is `known` what each judge does by itself, that comes first."""
     sides = (each.judge, each.baseline) if known else ()
     alone = (f"{format_share(side.value)} ({_interval(side)})" if side else "-" for side in sides)
     measured = (each.n, format_signed(each.value), f"{format_share(each.low, 3)} to {format_share(each.high, 3)}")
@@ -121,7 +114,6 @@ def _component_cells(each: ComponentRow, words: Vocabulary, known: bool) -> Cell
 
 
 def _moved(report: Row) -> Mapping[str, object]:
-    """Return what moved verdicts, the largest of each family that came to the same."""
     contrasts = CONTRASTS.read_records(report)
     applicable = [row for row in measured_rows(report) if row.status != Status.NOT_APPLICABLE]
     groups = sorted(group_equal_results(applicable, ()), key=lambda group: group[0].status == Status.PASS)
@@ -137,7 +129,6 @@ def _moved(report: Row) -> Mapping[str, object]:
 
 
 def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
-    """Yield the cells of the shift that is gated, of what else decided a contrast, and of verdicts that are shown."""
     status = status_cell(row.status, row.decided_by, row.waived)
     within = "-" if row.limit is None else format_share(row.limit)
     limit = f"{format_share(-row.limit)} to {within}" if row.limit is not None and row.by_scores else within
@@ -150,7 +141,6 @@ def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
 
 
 def _others(report: Row) -> list[str]:
-    """Return what else did not pass: accuracy, plans."""
     open_ = [row for row in other_results(report) if row.status in OPEN and not row.waived and not row.of_test]
     own = [row for row in open_ if not decided_by_control(row.decided_by)]
     return [f"{row.status}: {row.text or row.message} ({row.name} on {row.dataset})" for row in own]

@@ -1,4 +1,4 @@
-"""Merge of runs from several machines, each with a part of the checks, into one run."""
+"""Merge of runs from several machines, each with a part of the checks."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,6 +13,7 @@ from judgefixtures.report import worse_result
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .exit_code import is_test_error
+from .messages import MESSAGES
 from .run_record import (
     JUDGMENT_KEY,
     MOST_SHOWN,
@@ -30,13 +31,13 @@ OF_ORDER = ("response_1", "response_2", "gold", "judges")  # what of a pair diff
 
 
 def merge_runs(records: Mapping[Path, RunRecord]) -> RunRecord:
-    """Return the record of the one run that these are parts of, by the folders that they were read from.
+    """Return the record of the whole run; `records` are its parts by folder.
 
-    Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
-    items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
-    is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs, settings that
-    decide, the pairs that were asked about. What a part did not come to, because it was stopped, is lost unless another
-    part has it; a test that crashed in a part is an ERROR of the whole.
+    Holm's method, rankings and decisions are computed anew. An item that a stopped part left out is lost unless another
+    part has it. A crashed test is an ERROR.
+
+    Raises:
+        JudgeFixturesError: Parts differ in a judge's identity, a result or judgment, version, settings, or pairs.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
@@ -58,7 +59,6 @@ def merge_runs(records: Mapping[Path, RunRecord]) -> RunRecord:
 
 
 def _about(parts: Sequence[RunInfo], ran: Collection[str]) -> RunInfo:
-    """Return when and with what the parts were made, in which these items ran."""
     left = sorted({name for part in parts for name in part.unfinished}.difference(ran))
     lost = "; ".join(dict.fromkeys(filter(None, [*(part.lost for part in parts), stopped_run_note(left)])))
     families = {name: ids for part in parts for name, ids in part.families.items()}
@@ -88,7 +88,6 @@ def _answers_by_name(part: RunRecord) -> Row:
 
 
 def _agree(records: Mapping[Path, RunRecord], settings_of: Callable[[RunRecord], Row], *, shows: bool = True) -> None:
-    """Raise JudgeFixturesError where two parts tell different things of one name; `shows`: it says which."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, part in records.items():
         for name, value in settings_of(part).items():
@@ -99,17 +98,13 @@ def _agree(records: Mapping[Path, RunRecord], settings_of: Callable[[RunRecord],
 
 
 def _agree_on_settings(abouts: Mapping[Path, RunInfo]) -> None:
-    """Raise JudgeFixturesError where something that decides is set otherwise: one run has one configuration."""
     for (folder, about), (other, another) in combinations(abouts.items(), 2):
         for name, values in differing_settings(about, another).items():
             raise _apart(name, (folder, values[0]), (other, values[1]))
 
 
 def _agree_on_pairs(records: Mapping[Path, RunRecord]) -> None:
-    """Raise JudgeFixturesError where parts asked about other pairs, or about other texts of one pair.
-
-    Items of one run may have different ones, where its tests choose them: then a part has all that the other has.
-    """
+    """Check that one part's pairs include the other's: tests may choose pairs."""
     digests: dict[str, tuple[set[str], Path]] = {}
     for folder, part in records.items():
         for name, digests_of_part in (asked_digests(part.about) | _texts_of(part)).items():
@@ -121,7 +116,6 @@ def _agree_on_pairs(records: Mapping[Path, RunRecord]) -> None:
 
 
 def _texts_of(record: RunRecord) -> dict[str, set[str]]:
-    """Return digests of the pairs' texts, by what they are; which response stands first may differ by judge."""
     digests: dict[str, set[str]] = {}
     for row in record.pairs:
         responses = [(row.get(f"response_{number}"), row.get("gold") == number) for number in (1, 2)]
@@ -134,9 +128,5 @@ def _texts_of(record: RunRecord) -> dict[str, set[str]]:
 
 
 def _apart(name: str, *values_in_folders: tuple[Path, str]) -> JudgeFixturesError:
-    """Return the error of parts that differ in something, and what each has where that is told."""
     values = ", ".join(f"{shorten(value, MOST_SHOWN)} in {folder}" for folder, value in values_in_folders)
-    return JudgeFixturesError(
-        f"{name} is not the same in all of the folders{f' ({values})' if values else ''}: they are not parts of one "
-        "run. Run the tests of all parts again, from the same recordings, configuration and version."
-    )
+    return JudgeFixturesError(MESSAGES.parts_differ(name, values))

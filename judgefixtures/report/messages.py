@@ -15,7 +15,7 @@ VARIED: Mapping[str, str] = {**load_table("checks")["varied"], **EDITED}
 
 
 def describe_family_sides(family: str) -> str:
-    """Return what differs between the sides of a family's contrasts, with its name.
+    """Return the difference between a family's sides.
 
     >>> describe_family_sides("recency"), describe_family_sides("brand")
     ('when a response is said to have been written (recency)', 'the label brand')

@@ -1,4 +1,4 @@
-"""Overview: the first lines of a report, with each judge's result and the source of its answers."""
+"""Overview: the first lines of a report."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from judgefixtures.checks.close_pairs import FEW
 from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import DisplayOptions, Section, read_results, sorted_rows
 from judgefixtures.models.check_rows import ItemResultRow
-from judgefixtures.models.findings import Finding, Row, decided_by_control, part_rows
+from judgefixtures.models.findings import Finding, Row, decided_by_control
 from judgefixtures.models.vocabulary import wording_of
 from judgefixtures.statistics.estimate import SEVERITY, Status
 from judgefixtures.util.patterns import load_table
@@ -27,12 +27,9 @@ ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
 def _sum_up_findings(findings: Sequence[Finding]) -> list[ItemResultRow]:
-    """Return what each item found, in a sentence."""
-
     def row_of(finding: Finding) -> ItemResultRow:
-        parts, message = part_rows(finding.decided_by), "; ".join(finding.reasons)
-        waived = finding.waived is not None
-        return ItemResultRow.from_sources(finding, waived=waived, decided_by=parts, text=finding.plain, message=message)
+        message, waived = "; ".join(finding.reasons), finding.waived is not None
+        return ItemResultRow.from_sources(finding, waived=waived, text=finding.plain, message=message)
 
     return sorted_rows(map(row_of, findings), KEY)
 
@@ -42,13 +39,13 @@ def _tell_overview(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def headlines(report: Row) -> list[str]:
-    """Return what came of each candidate and of each judge, a sentence each."""
+    """Return a sentence for each candidate and judge."""
     decided = [f"{each.status}: {decision_headline(each, report)}" for each in DECISIONS.read_records(report)]
     return [*missing_results_line(report), *decided, *judge_results(report)]
 
 
 def missing_results_line(report: Row) -> list[str]:
-    """Return what comes before what was found: that something is missing, or that nothing of it decides anything."""
+    """Return a line if results are missing or none applies."""
     rows = read_results(report)
     if report.get("status") == Status.ERROR and not any(row.status == Status.ERROR for row in rows):
         return [MISSING]
@@ -59,7 +56,7 @@ def missing_results_line(report: Row) -> list[str]:
 
 
 def unfinished_items(report: Row) -> list[str]:
-    """Return by name what came to no finding of its own because of its test, a line for each thing that ended it."""
+    """Return the items that their tests ended, a line per cause."""
     names: dict[tuple[str, str, str], list[str]] = {}
     for row in read_results(report):
         if row.of_test:
@@ -69,7 +66,7 @@ def unfinished_items(report: Row) -> list[str]:
 
 
 def judge_results(report: Row) -> list[str]:
-    """Return what came of each judge by itself, a sentence each."""
+    """Return a sentence for each judge."""
     rows = [row for row in read_results(report) if row.baseline is None]
     close: dict[str, list[float]] = {}
     called: dict[str, str] = {}
@@ -90,7 +87,7 @@ def judge_results(report: Row) -> list[str]:
 
 
 def other_results(report: Row) -> list[ItemResultRow]:
-    """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
+    """Return the results without contrast rows."""
     own = [row for row in read_results(report) if row.baseline is None]
     known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read_records(report)}
     known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read_records(report)}
@@ -98,7 +95,6 @@ def other_results(report: Row) -> list[ItemResultRow]:
 
 
 def _headline(who: str, rows: Sequence[ItemResultRow], caveat: str) -> str:
-    """Return what came of all checks of a judge."""
     counts = Counter(Status(row.status) for row in rows if not row.waived)
     waived = sum(row.waived for row in rows)
     counts.pop(Status.NOT_APPLICABLE, None)
@@ -116,7 +112,6 @@ def _headline(who: str, rows: Sequence[ItemResultRow], caveat: str) -> str:
 
 
 def _says(counts: Mapping[Status, int], rows: Sequence[ItemResultRow], *, alone: bool) -> Iterator[str]:
-    """Yield what came of those checks of a judge that its control did not decide; where that did, nothing of a PASS."""
     own = [row for row in rows if not row.waived and not decided_by_control(row.decided_by)]
     failed = [row for row in own if row.status == Status.FAIL]
     if failed and all(row.lapsed for row in failed):
@@ -128,9 +123,9 @@ def _says(counts: Mapping[Status, int], rows: Sequence[ItemResultRow], *, alone:
 
 
 def describe_sources(report: Row, *, of_this_run: bool = True) -> list[str]:
-    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is.
+    """Return the sources of answers, and simulated judges.
 
-    `of_this_run`: also how many of them this very run asked for, which its replay says otherwise.
+    `of_this_run`: include the number of new answers.
     """
     recorded: Row = report.get("run", {}).get("recorded", {})
     judges_by_text: dict[str, list[str]] = {}

@@ -18,7 +18,7 @@ def _tell_rankings(report: Row, view: DisplayOptions) -> list[str]:
 
 
 def describe_ranking(ranking: RankingRow, report: Row) -> str:
-    """Return a ranking in words: the order with what certifies it, or that nothing does."""
+    """Return a ranking in words, with its certainty."""
     if ranking.certified:
         return ranking.message
     order, of = ranking.message.partition(":")[0], (ranking.judge, ranking.dataset)

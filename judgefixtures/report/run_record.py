@@ -1,8 +1,4 @@
-"""Run record: everything that a run leaves behind, written to a folder and read back.
-
-report.json, the page and the report of merged runs are built from it, so that nothing else has to travel between
-machines.
-"""
+"""Run record: everything that a run leaves behind, written to a folder and read back."""
 
 from __future__ import annotations
 
@@ -23,12 +19,14 @@ from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.secrets import redacted_json, register_secrets
 from judgefixtures.util.shell import is_option
 
+from .messages import MESSAGES
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 Rows = Iterable[Row]
 
-FORMAT = 2
+FORMAT = 3
 RESULTS = "results.jsonl"
 PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
 BEGAN = '{"judgefixtures_results": "began"}'  # all that the file holds while a run is on its way
@@ -48,15 +46,18 @@ MISREAD = (ArithmeticError, AssertionError, AttributeError, LookupError, Recursi
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """When and with what a run was made: the tool's version, the day, the options that its numbers depend on.
+    """A run's version, date and options.
 
-    `families` are the ids of all contrasts of the families that it looked at: which of them a command has to name.
-    `sources` say by judge of which days its answers are and how many were asked now, `prices` are by judge.
-    `shared` is evidence of no item in particular, by its kind: what several need is asked for by whichever comes first.
-    `lost` says which items came to no result although they ran, `unfinished` are those that
-    a stopped run left out. `settings` are by table and key what else decides: two runs of one configuration have the
-    same. `key_variables` are the names of the variables that may hold keys, whose values nobody is to see.
-    `unselected`: no judge item was selected, although the command line names judges or a report.
+    Attributes:
+        families: Contrast ids by family.
+        sources: Recording dates and new answers by judge.
+        prices: Prices by judge.
+        shared: Evidence of several items, by kind.
+        lost: Items that ran without a result.
+        unfinished: Items that a stopped run left out.
+        settings: Deciding settings by table and key.
+        key_variables: Names of variables with API keys.
+        unselected: Whether options selected no judge item.
     """
 
     version: str
@@ -76,7 +77,7 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything that a run leaves behind: the result of each item, and what it was found in."""
+    """The results of a run, with its judgments, pairs and plans."""
 
     about: RunInfo
     results: tuple[Row, ...]
@@ -86,7 +87,7 @@ class RunRecord:
 
     @classmethod
     def of(cls, about: RunInfo, results: Rows, judgments: Rows, pairs: Rows, plans: Rows) -> Self:
-        """Return a record with its rows in order, each once: two items may share a condition."""
+        """Return a record with distinct rows in order."""
         shared = {kind: list(about.shared.get(kind, ())) for kind in SHARED}
         items = []
         for row in sorted(results, key=_item):
@@ -101,18 +102,18 @@ class RunRecord:
 
     @property
     def findings(self) -> list[Finding]:
-        """What all items found."""
+        """All findings."""
         own = [Finding.from_json(row) for result in self.results for row in result["findings"]]
         return [own[0].with_evidence(**self.about.shared), *own[1:]] if own else []
 
     @property
     def judges(self) -> dict[str, Row]:
-        """The judges' identities by name."""
+        """Judge identities by name."""
         return {name: identity for result in self.results for name, identity in result["judges"].items()}
 
     @property
     def alpha(self) -> float:
-        """The level of the tests that the report names as violated."""
+        """The level of the report's tests."""
         return min((finding.alpha for finding in self.findings), default=0.05)
 
     @property
@@ -121,7 +122,7 @@ class RunRecord:
         return any(result["failed"] for result in self.results)
 
     def files(self) -> dict[str, str]:
-        """Return the files that the record is read back from, by name."""
+        """Return the record's files by name."""
         # Exactly as it was: what is computed of it anew is to be the same to the last digit.
         items = "".join(f"{row_json_exact(row)}\n" for row in self.results)
         texts = {JUDGMENTS: json_lines_of(self.judgments), PAIRS: json_lines_of(self.pairs)}
@@ -132,17 +133,16 @@ class RunRecord:
 
     @classmethod
     def from_folder(cls, folder: Path) -> Self:
-        """Return the record of a folder; raises JudgeFixturesError naming the file that is not as it was written.
+        """Return the record of a folder.
 
-        Every byte is checked: of a folder that was copied in part, a result that is lost must not be a result that
-        passed. A folder may come from anybody: nothing in it names a file to open, and no text of it is a command.
+        The folder is untrusted: digests are checked, and no text is a path or command.
+
+        Raises:
+            JudgeFixturesError: A file is damaged.
         """
         first, _, items = _text_of(folder / RESULTS).partition("\n")
         if first == BEGAN:
-            raise JudgeFixturesError(
-                f"{folder}: a run into this folder began and did not end, or ended before its "
-                f"tests: run the tests again with --judge-report {folder}."
-            )
+            raise JudgeFixturesError(MESSAGES.run_not_ended(folder))
         about, digests = _head_of(folder, first)
         keys = [os.environ.get(name, "").strip() for name in about.key_variables]
         register_secrets(*keys)  # before anything of it is shown
@@ -161,7 +161,6 @@ class RunRecord:
 
 @cache
 def _forms() -> dict[str, type[BaseModel]]:
-    """Return what a row of each file has at least, by the file's name."""
     from pydantic import create_model
 
     plan: dict[str, Any] = dict.fromkeys(PLAN_KEY, (str, ...))
@@ -175,7 +174,6 @@ def _forms() -> dict[str, type[BaseModel]]:
 
 
 def _head_of(folder: Path, line: str) -> tuple[RunInfo, dict[str, str]]:
-    """Return what the first line of results.jsonl says, and the digests of what follows and of the other files."""
     from pydantic import TypeAdapter
 
     try:
@@ -198,7 +196,6 @@ def _head_of(folder: Path, line: str) -> tuple[RunInfo, dict[str, str]]:
 
 
 def _rows_of(path: Path, content: str) -> list[Row]:
-    """Return the rows of a file; raises JudgeFixturesError where they are not of its form."""
     try:
         rows: list[Row] = [_parsed(line) for line in content.split("\n") if line]
         form = _forms()[path.name]
@@ -212,7 +209,6 @@ def _rows_of(path: Path, content: str) -> list[Row]:
 
 
 def _parsed(line: str) -> Any:
-    """Return the value of a line of JSON; raises ValueError for what was never written: a key twice, NaN."""
     return json.loads(line, object_pairs_hook=_each_once, parse_constant=_refused)
 
 
@@ -228,22 +224,19 @@ def _refused(constant: str) -> None:
 
 
 def stopped_run_note(unfinished: Sequence[str]) -> str:
-    """Return what is to be said of items that a stopped run left out; empty without any."""
+    """Return a note on a stopped run's missing items, or ""."""
     if not unfinished:
         return ""
     return f"a run was stopped before its end: {pluralize(len(unfinished), 'item')} did not run, {unfinished[0]} first"
 
 
 def result_options(about: RunInfo) -> list[str]:
-    """Return the options that numbers depend on; where things lie may differ from machine to machine."""
+    """Return the options that affect numbers."""
     return [option for option in about.options if not option.startswith(PATHS)]
 
 
 def differing_settings(one: RunInfo, other: RunInfo) -> dict[str, tuple[str, str]]:
-    """Return what decides and is set otherwise in two runs, by table and key, with both values as they are shown.
-
-    Of a single judge it is what is set for those that both runs were about.
-    """
+    """Return the differing settings of two runs, by key, for their common judges."""
     both = one.settings.keys() & other.settings.keys()
     differing = {}
     for table in sorted(one.settings.keys() | other.settings.keys()):
@@ -257,7 +250,6 @@ def differing_settings(one: RunInfo, other: RunInfo) -> dict[str, tuple[str, str
 
 
 def _setting(about: RunInfo, table: str, key: str) -> str:
-    """Return a setting as it is shown; what [gate.FAMILY] does not set is as in [gate]."""
     settings = about.settings.get(table, {})
     if key not in settings and table.startswith("gate."):
         settings = about.settings.get("gate", {})
@@ -265,7 +257,7 @@ def _setting(about: RunInfo, table: str, key: str) -> str:
 
 
 def asked_digests(about: RunInfo) -> dict[str, set[str]]:
-    """Return what a run asked about: pairs and texts, as numbers and digests, by what they are."""
+    """Return the digests of the pairs asked about."""
     digests: dict[str, set[str]] = {}
     for row in about.shared.get("asked", ()):
         digests.setdefault(row["what"], set()).add(row["is"])
@@ -273,7 +265,7 @@ def asked_digests(about: RunInfo) -> dict[str, set[str]]:
 
 
 def join_sources(sources: Iterable[Mapping[str, Row]]) -> dict[str, Row]:
-    """Return from where each judge's answers are, of all of these."""
+    """Return the combined sources of each judge."""
     joined: dict[str, Row] = {}
     for part in sources:
         for judge, source in part.items():
@@ -292,13 +284,12 @@ def _joined(one: Row, other: Row) -> Row:
 
 
 def unique_rows(rows: Iterable[Row], key: Sequence[str]) -> tuple[Row, ...]:
-    """Return rows in the order of their keys, each once."""
+    """Return distinct rows ordered by key."""
     unique = {tuple(row[name] for name in key): row for row in rows}
     return tuple(unique[name] for name in sorted(unique))
 
 
 def _paired(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return the pairs, each once with the judges that were asked about it so: positions may differ between judges."""
     judges: dict[str, set[str]] = {}
     for row in rows:
         text = json.dumps({name: value for name, value in row.items() if name != "judges"})
@@ -313,22 +304,21 @@ def json_lines_of(rows: Iterable[Row]) -> str:
 
 
 def row_json(row: Any, indent: int | None = None) -> str:
-    """Return a row as JSON, its numbers to the digits that are written, without secrets."""
+    """Return a row as rounded JSON without secrets."""
     return json.dumps(row_for_display(row), ensure_ascii=False, indent=indent, allow_nan=False)
 
 
 def row_for_display(row: Any) -> Any:
-    """Return a row as it is written and shown: its numbers to the digits that are written, without secrets."""
+    """Return a row rounded and without secrets."""
     return _rounded(redacted_json(row))
 
 
 def row_json_exact(row: Row) -> str:
-    """Return a row as JSON with every digit, without secrets."""
+    """Return a row as exact JSON without secrets."""
     return json.dumps(redacted_json(row), ensure_ascii=False)
 
 
 def _rounded(value: Any) -> Any:
-    """Return a JSON value with every number rounded to the digits that are written."""
     match value:
         case float():
             return float(f"{value:.{DIGITS}g}")
@@ -340,7 +330,6 @@ def _rounded(value: Any) -> Any:
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    """Return plain values, each once, in an order that only they decide."""
     return [json.loads(each) for each in sorted({json.dumps(value, sort_keys=True) for value in values})]
 
 
@@ -349,7 +338,7 @@ def _item(row: Row) -> str:
 
 
 def foreign_folder_note(folder: Path, name: str = RESULTS) -> JudgeFixturesError:
-    """Return what is to be said of a folder whose file is none of ours."""
+    """Return the error about another tool's file."""
     return JudgeFixturesError(
         f"{folder / name} is not what a run with --judge-report of this version of judgefixtures wrote: run the "
         f"tests again with --judge-report {folder}."
@@ -371,19 +360,13 @@ def _digest_of_head(head: Row) -> str:
 
 
 def _text_of(path: Path) -> str:
-    """Return what a file holds; raises JudgeFixturesError naming it. A link is not followed, nor a pipe waited for."""
+    """Read a file, refusing links and pipes: the folder is untrusted."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise JudgeFixturesError(
-                f"{path} is not a file as --judge-report writes it, but a link or something else: "
-                "copy the folder again, links as the files that they lead to."
-            )
+            raise JudgeFixturesError(MESSAGES.not_a_file(path))
         if status.st_size > LARGEST:
-            raise JudgeFixturesError(
-                f"{path} has {status.st_size} bytes, and no report's file has more than {LARGEST}: "
-                "write the reports of fewer checks each."
-            )
+            raise JudgeFixturesError(MESSAGES.file_too_large(path, status, LARGEST))
         return read_bytes(path).decode().replace("\r\n", "\n")  # as a checkout may have written it
     except FileNotFoundError:
         raise JudgeFixturesError(f"{path} does not exist: name folders that --judge-report wrote.") from None

@@ -32,6 +32,6 @@ SECTIONS: tuple[Section[Any], ...] = (*_FIRST, *_OF_CHECKS, ANSWERS_BY, EXPENSES
 
 
 def list_sections(report: Row) -> list[tuple[str, list[str], Sequence[tuple[str, ...]]]]:
-    """Return the parts of a report that report.md and the page show as the terminal does: titles, lines and tables."""
+    """Return titles, lines and tables of the `listed` sections."""
     parts = [(each.title, each.lines(report, DisplayOptions()), each.cells(report)) for each in SECTIONS if each.listed]
     return [(title, [line for line in lines if line], cells) for title, lines, cells in parts if lines or cells]

@@ -1,7 +1,4 @@
-"""Coverage of a swap decision: what the decision covers and what it leaves out.
-
-It is computed from the decision's components and the rows of the comparisons.
-"""
+"""Coverage of a swap decision: what the decision covers and what it leaves out."""
 
 from __future__ import annotations
 
@@ -28,19 +25,19 @@ PARTS = ("abs-vsr", "moved-to-edited", "accuracy")  # the quantity of which each
 
 @dataclass(frozen=True, slots=True)
 class SwapCoverage:
-    """What a decision covers and what it does not: a sentence for each thing, and both of them in a line."""
+    """What a decision covers and leaves out, as sentences and briefly."""
 
     covers: tuple[str, ...]
     leaves_out: tuple[str, ...]
     briefly: tuple[str, str]
 
     def says(self, reason: str) -> bool:
-        """Whether one of the sentences says a reason word for word."""
+        """Return whether a sentence equals a reason."""
         return any(reason.lower() in each.lower() for each in (*self.covers, *self.leaves_out))
 
 
 def swap_coverage(decision: DecisionRow, report: Row) -> SwapCoverage:
-    """Return what a decision covers, by its components and the rows of what was compared."""
+    """Return what a decision covers."""
     about = _Compared.of(decision, report)
     every = (MESSAGES.lines("covered", about), MESSAGES.lines("left_out", about))
     covered, left_out = (tuple(f"{each[:1].upper()}{each[1:]}." for each in lines) for lines in every)
@@ -48,7 +45,7 @@ def swap_coverage(decision: DecisionRow, report: Row) -> SwapCoverage:
 
 
 def answer_origin(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
-    """Return what plays a judge: a program of this project, a log of what it answered, or whoever is asked."""
+    """Return whether a judge is simulated, imported or asked."""
     provider = identity.get("provider")
     if provider in tuple(PROVIDERS) and not provider_spec(str(provider)).is_asked:
         return "imported"
@@ -56,14 +53,12 @@ def answer_origin(name: str, identity: Row) -> Literal["simulated", "imported", 
 
 
 def vocabulary_of_swap(components: Iterable[ComponentRow]) -> Vocabulary:
-    """Return what judges were compared on: of graders alone a pass rate is compared."""
+    """Return the vocabulary of a swap."""
     return OF_EXAMPLES if any(each.kind == "pass-rate" for each in components) else OF_PAIRS
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What two judges were compared in, and on what."""
-
     decision: DecisionRow
     words: Vocabulary
     rows: tuple[SwapRow, ...]  # of these two judges, one for each part
@@ -74,7 +69,6 @@ class _Compared:
 
     @classmethod
     def of(cls, decision: DecisionRow, report: Row) -> _Compared:
-        """Return what a report says that a decision is made of."""
         both = (decision.judge, decision.baseline)
         every = map(SwapRow.from_json, report.get("swap") or ())
         rows = tuple(row for row in every if (row.judge, row.baseline) == both and row.quantity in PARTS and row.n)
@@ -92,7 +86,6 @@ class _Compared:
 
     @property
     def families(self) -> list[str]:
-        """The families, as the components name them."""
         return [each.name for each in self.decision.components if each.kind == "abs-vsr" and each.role == "primary"]
 
     @property
@@ -139,7 +132,7 @@ class _Compared:
 
 
 def simulated_judges(decision: DecisionRow, report: Row) -> list[str]:
-    """Return which of the two judges of a decision a program played."""
+    """Return the simulated judges of a decision."""
     identities = report.get("judges") or {}
     both = (decision.judge, decision.baseline)
     return [name for name in both if answer_origin(name, identities.get(name) or {}) == "simulated"]
@@ -153,7 +146,7 @@ IN_ORDER = ("accuracy", OWN_ORDER, "tpr", "tnr", "pass-rate", "abs-vsr", "unadmi
 
 @dataclass(frozen=True, slots=True)
 class JudgeSideNumbers:
-    """What two judges do, each by itself: in a component over everything, or in the pairs' own order on a dataset."""
+    """Each judge's own value of a quantity."""
 
     kind: str
     name: str
@@ -162,7 +155,7 @@ class JudgeSideNumbers:
 
 
 def side_numbers(decision: DecisionRow, report: Row) -> tuple[JudgeSideNumbers, ...]:
-    """Return what both judges do by themselves, as far as the report has it: one of before has accuracy alone."""
+    """Return both judges' own values."""
     sides = [
         JudgeSideNumbers(each.kind, each.name, each.judge, each.baseline)
         for each in decision.components
@@ -176,5 +169,5 @@ def side_numbers(decision: DecisionRow, report: Row) -> tuple[JudgeSideNumbers, 
 
 
 def describe_side_numbers(sides: Iterable[JudgeSideNumbers], words: Vocabulary) -> list[str]:
-    """Return what has to be said of these numbers to a reader who sees them first."""
+    """Return explanations of these values."""
     return MESSAGES.lines("side_numbers", {each.kind for each in sides}, words)

@@ -32,12 +32,11 @@ MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has 
 
 
 def adjust_swaps(findings: Sequence[Finding]) -> list[SwapRow]:
-    """Return the rows of all swaps, with p-values adjusted by Holm's method."""
+    """Return all swap rows with Holm-adjusted p-values."""
     return with_holm(rows_of(findings, SwapRow), KEY)
 
 
 def _overall_decision(report: Row) -> DecisionRow | None:
-    """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
     every = DECISIONS.read_records(report)
     if not every:
         return None
@@ -52,7 +51,6 @@ def _overall_decision(report: Row) -> DecisionRow | None:
 
 
 def _tell_decisions(report: Row, _view: DisplayOptions) -> list[str]:
-    """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
     every = DECISIONS.read_records(report)
     lines, several = [], len(every) > 1
     for own in every:
@@ -65,7 +63,7 @@ def _tell_decisions(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def decision_headline(decision: DecisionRow, report: Row) -> str:
-    """Return what was decided on a candidate, in a sentence; that a judge failed its control comes before it."""
+    """Return a candidate's decision in a sentence, after any failed control."""
     problem = caveats(decision, report)
     failed = {each.kind for each in decision.components if each.status == Status.FAIL}
     differs = decision.status == SwapStatus.REJECT and failed == {"pass-rate"}
@@ -75,14 +73,13 @@ def decision_headline(decision: DecisionRow, report: Row) -> str:
 
 
 def decision_text(decision: DecisionRow, report: Row) -> str:
-    """Return what a decision says where it stands for itself: a sentence, and its reasons; the summary has the rest."""
+    """Return a decision's sentence with its reasons."""
     headline = f"{decision.status}: {decision_headline(decision, report)}"
     reasons = _cut([f"  {reason}" for reason in decision.reasons], MOST_REASONS)
     return "\n".join([headline, *reasons, "  All that was compared: the summary"])
 
 
 def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
-    """Return the decision's title, its reasons, and the components that are not among them, open ones first."""
     reasons, components = decision.reasons, decision.components
     left = [each for each in components if each.message not in reasons]
     left.sort(key=lambda each: (each.status == Status.PASS, not each.is_of_all))
@@ -98,12 +95,10 @@ def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:
-    """Return so many lines at most, the last of which says how many more there are."""
     return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} more like these"]
 
 
 def _expense_lines(report: Row, _view: DisplayOptions) -> list[str]:
-    """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
     first: dict[tuple[str, str], ExpenseRow] = {}
     for row in EXPENSES.read_records(report):
         first.setdefault((row.judge, row.baseline), row)

@@ -1,4 +1,4 @@
-"""Answer service: the answers and recordings of a run's judges, each plan and look-up made once."""
+"""Answer service: the answers and recordings of a run's judges."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +17,12 @@ from judgefixtures.util.errors import JudgeFixturesError
 
 from .context import RunContext
 from .item_record import RequestContext
+from .messages import MESSAGES
 from .request_executor import RequestExecutor
 
 
 class AnswerService:
-    """What judges answer: now, or in recordings."""
+    """Answers of judges, new or recorded."""
 
     def __init__(self, context: RunContext, executor: RequestExecutor, logs: Imports) -> None:
         self._context, self._executor, self._logs = context, executor, logs
@@ -30,7 +31,14 @@ class AnswerService:
         self._seen: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
 
     def answers(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: RequestContext) -> Answers:
-        """Return what a judge answers in every arm. One that plans first makes its plans before anything else."""
+        """Return a judge's answers in every arm, after its plans.
+
+        Args:
+            judge: The judge to ask.
+            pairs: The pairs in order.
+            arms: Conditions with repeats.
+            asking: The request context.
+        """
         mode, plans, asked = judge.kind, self.plans(judge, pairs, asking), dict[Arm, dict[str, Any]]()
         if not arms:
             return Answers((), plans)
@@ -41,15 +49,12 @@ class AnswerService:
             replies = [tuple(of_arm[pair.id] for pair in pairs) for of_arm in by_arm]
         else:
             replies = self._logs.replies(judge, asking.dataset, pairs, mode.logged_arms(arms, pairs))
-            self._context.note(
-                f"{judge.name} is imported: its answers about {asking.dataset} are those of "
-                f"{self._logs.path(judge.name, asking.dataset)}, and nobody was asked"
-            )
+            self._context.note(MESSAGES.nobody_asked(judge, asking, self._logs.path(judge.name, asking.dataset)))
         asking.ledger.judges[judge.name] = judge.identity
         return Answers(tuple(judgments(pairs, arms, replies, plans)), plans)
 
     def plans(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> dict[str, PlanWithUsage]:
-        """Return the plans for some pairs by pair id: made or replayed once per run, for all of its checks."""
+        """Return plans by pair id, made or replayed once per run."""
         if not judge.kind.makes_plans:
             return {}
         known = self._plans.setdefault((id(judge), asking.dataset), {})
@@ -63,14 +68,11 @@ class AnswerService:
             plans = [planned.plan for planned in known.values()]
             if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
                 faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
-                self._context.note(
-                    f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were not plans "
-                    f"({faults}): the hand-made plan of the kind of task was carried out in their place"
-                )
+                self._context.note(MESSAGES.unusable_plans(judge, asking, fallback, plans, faults))
         return {pair.id: known[pair.id, pair.digest] for pair in pairs}
 
     def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Plans:
-        """Return the plans that are known before anything is asked, by pair id: hand-made ones, and recorded ones."""
+        """Return hand-made and recorded plans by pair id, without requests."""
         recorded = [self.recorded(judge, dataset, arm, pairs, {}) for arm in judge.kind.preparation]
         return judge.kind.read_plans(pairs, recorded[0] if recorded else {})
 
@@ -96,7 +98,7 @@ class AnswerService:
     def recorded_judgments(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Plans
     ) -> tuple[Judgment, ...]:
-        """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
+        """Return the recorded judgments of an arm, looked up once."""
         mode, key = judge.kind, (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._seen:
             replies: Mapping[str, JudgeReply] = {}
@@ -119,9 +121,9 @@ class AnswerService:
     def readings(
         self, detector: Judge, judge: Judge, pairs: Sequence[Pair], answers: Answers, asking: RequestContext
     ) -> DetectorReadings:
-        """Return what a detector's model says of the reasons of both arms of a contrast; recorded among the judge's.
+        """Return a detector model's readings of two arms' reasons.
 
-        It is asked about every valid verdict that gives a reason, and once about equal ones.
+        Each distinct valid reason is read once, and recorded with the judge.
         """
         detections = DetectorReadings(detector.name, {})
         for arm in answers.arms[:2]:

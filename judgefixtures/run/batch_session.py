@@ -9,13 +9,14 @@ from judgefixtures.util.texts import make_printable
 
 from .context import RunContext
 from .event_loop import OwnLoop
+from .messages import MESSAGES
 
 if TYPE_CHECKING:
     from judgefixtures.batches.batch_manager import BatchManager
 
 
 class BatchSession:
-    """The batches of a run, where it asks in batches; and what it knows of those that it does not collect."""
+    """The batches of a run, and of earlier uncollected ones."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -23,7 +24,7 @@ class BatchSession:
         self._on_their_way: dict[str, str] | None = None
 
     def opened(self) -> BatchManager | None:
-        """Return the batches, opened where this is the first question; None where questions go over the network."""
+        """Return the batches, opened if needed; None without batch mode."""
         if self._context.options.batch and self.manager is None:
             from judgefixtures.batches.batch_manager import BatchManager
 
@@ -33,24 +34,28 @@ class BatchSession:
 
     @property
     def waits(self) -> int:
-        """How many questions are to be answered in batches."""
+        """The number of queued requests."""
         return 0 if self.manager is None else self.manager.unanswered
 
     def send(self, runner: OwnLoop) -> list[str]:
-        """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
+        """Send the queued batches and return notes.
+
+        Raises:
+            FatalJudgeError: Some requests cannot succeed.
+        """
         if self.manager is None:
             return []
         runner.run(self.manager.finish())
         return [make_printable(line) for line in self.manager.messages]
 
     def close(self, runner: OwnLoop) -> None:
-        """Close the connections and give the list of batches back."""
+        """Close connections and release the list of batches."""
         if self.manager is not None:
             runner.run(self.manager.close())
             self.manager = None
 
     def on_their_way(self, judge: str) -> str:
-        """Say which questions to a judge are on their way in batches that this run does not collect; empty for none."""
+        """Return a note on a judge's uncollected batches, or ""."""
         if self._context.options.batch:
             return ""
         if self._on_their_way is None:
@@ -58,7 +63,6 @@ class BatchSession:
         return self._on_their_way.get(judge, "")
 
     def _uncollected(self) -> dict[str, str]:
-        """Return, by judge, what is said of the batches that are on their way."""
         from judgefixtures.batches.manifest import BatchManifest
 
         try:
@@ -70,8 +74,5 @@ class BatchSession:
         for name in {sent.judge for sent in open_batches}:
             mine = [sent for sent in open_batches if sent.judge == name]
             batches = ", ".join(sent.batch or "a batch whose id is not known" for sent in mine)
-            messages[name] = (
-                f"{name}: {sum(map(len, mine))} questions are on their way in {batches}, and paid for: "
-                "--judge-record missing --judge-batch collects them; any other recording asks them again"
-            )
+            messages[name] = MESSAGES.on_its_way(name, sum(map(len, mine)), batches)
         return messages

@@ -16,7 +16,7 @@ from judgefixtures.checks.missing_answers import not_in_log, with_unreadable_exa
 from judgefixtures.client.model_client import ModelClient
 from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.certainty import likely_of
-from judgefixtures.metrics.contrast_metrics import chosen_responses
+from judgefixtures.metrics.movable_pairs import chosen_responses
 from judgefixtures.models.check_rows import ControlRow, GateLookRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
 from judgefixtures.models.findings import Finding, ReportRow
@@ -32,6 +32,7 @@ from .compatibility import check_judge_fits_dataset, misplaced_cue_reason
 from .context import FATAL, RunContext, WaitingError
 from .control_runner import ControlRunner
 from .item_record import ItemRecord, JudgmentArchive, RequestContext
+from .messages import MESSAGES
 from .pair_selection import PairSelector
 from .registry import RunRegistry
 from .swap_looks import SwapLookProgress
@@ -42,7 +43,7 @@ UNMEASURED = (CassetteMissError, NetworkBlockedError, JudgeFixturesError)  # one
 
 @dataclass(slots=True)
 class _Course:
-    """How far a check has come: what was narrowed down stays so, wherever it ends."""
+    """The state of a running check."""
 
     check: Check
     case: CheckInput
@@ -51,16 +52,13 @@ class _Course:
     whole: tuple[Pair, ...] = ()  # of which a look has the first
 
     def lost(self, error: BaseException) -> Finding:
-        """Return the ERROR of a check that could not be measured."""
         lost = self.controlled(self.check.error_finding(self.case, safe_message(str(error))))
         return replace(lost, fatal=isinstance(error, FATAL))
 
     def controlled(self, finding: Finding) -> Finding:
-        """Return a finding with the controls of its judges among its rows."""
         return replace(finding, rows={**finding.rows, ControlRow.place: tuple(self.controls)})
 
     def looked(self, finding: Finding) -> Finding:
-        """Return a finding with the look that it was made at among its rows, where there is one."""
         check, case = self.check, self.case
         if (look := case.look) is None:
             return finding
@@ -82,13 +80,12 @@ class _Course:
 
 
 def _with_rows(finding: Finding, rows: Sequence[ReportRow]) -> Finding:
-    """Return a finding with rows that are only shown, of one kind."""
     return replace(finding, rows={**finding.rows, rows[0].place: tuple(rows)}) if rows else finding
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunner:
-    """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
+    """Runs checks without paying for requests that cannot matter."""
 
     context: RunContext
     registry: RunRegistry
@@ -132,7 +129,7 @@ class CheckRunner:
         return self._finding(course, answers)
 
     def _prepare(self, course: _Course, subject: CheckId, beside: Iterable[CheckId], item: CheckId | None) -> str:
-        """Find what is wrong before anybody is asked; return what a judge can never answer, empty for nothing."""
+        """Check the case first; return what a judge can never answer."""
         check, case = course.check, course.case
         if wrong := misplaced_cue_reason(check.contrast, case.judges):
             raise JudgeFixturesError(wrong)
@@ -160,7 +157,7 @@ class CheckRunner:
         )
 
     def _narrow(self, course: _Course) -> tuple[GateLook, ...]:
-        """Narrow a case down to the pairs that its check is about; return the looks that a contrast takes at them."""
+        """Keep the pairs that the check is about; return the contrast's looks."""
         narrowed = self.pair_selector.narrowed(course.check, course.case, course.asking)
         course.case, course.asking = self.looks.first_pairs(*narrowed)
         return self._planned(course) if course.check.takes_looks and course.case.baseline is None else ()
@@ -184,22 +181,19 @@ class CheckRunner:
         return _with_rows(finding, check.ungated_rows(case, answers[0].arms))
 
     def _planned(self, course: _Course) -> tuple[GateLook, ...]:
-        """Return the looks that a contrast takes, with what the looks of other plans left of the error."""
         kept = self.context.library.decided_looks(*self._kept_in(course)) if course.asking.plan else ([], 1)
         return plan_looks(self.context.config.gate(course.check.family), course.case.pairs, *kept)
 
     @staticmethod
     def _kept_in(course: _Course) -> tuple[ModelClient[Any], PlaceOfLooks]:
-        """Return in which recording the looks of a contrast are kept: that of its first arm."""
         judge = course.case.judge
         condition = judge.asks(course.check.arms)[0][0]
         return judge.kind.client_of(condition), (course.case.dataset, condition.name, course.check.name)
 
     def _by_looks(self, course: _Course, looks: Sequence[GateLook]) -> list[Answers]:
-        """Return what each judge answers about the first pairs, as many as the look has that decides, or the last one.
+        """Return the answers up to the look that decides, or the last.
 
-        Each look is read as a replay reads it, and leaves what one of so many pairs would: of those before it there is
-        what they cost. Nothing is asked about further pairs, unless all of them were asked about beforehand.
+        Each look is read as a replay reads it. Only costs of earlier looks are kept.
         """
         check, case, asking = course.check, course.case, course.asking
         course.whole, answer_service, before = case.pairs, self.answer_service, len(self.context.notes)
@@ -229,7 +223,6 @@ class CheckRunner:
         return answers
 
     def _ask_whole(self, course: _Course, asking: RequestContext) -> None:
-        """Ask about all pairs before any look is taken: what is recorded then can be decided on in every other way."""
         course.asking = replace(asking, ledger=ItemRecord())
         try:
             self._answers(course, self.answer_service)
@@ -242,7 +235,7 @@ class CheckRunner:
             course.asking = asking
 
     def _answers(self, course: _Course, answer_service: AnswerService) -> list[Answers]:
-        """Return what each judge answers about the pairs of a case, and what is looked at beside."""
+        """Return each judge's answers about the pairs of a case."""
         check, case, asking = course.check, course.case, course.asking
         self.archive.keep_case(check, case, asking)
         course.check = check = self._as_recorded(check, case, asking)
@@ -262,10 +255,7 @@ class CheckRunner:
         return answers
 
     def _post_the_rest(self, course: _Course) -> None:
-        """Put into batches what else a check will ask, as far as that is known before the answers are there.
-
-        A control that fails, and with it the others' answers that nobody needs, costs less than another day.
-        """
+        """Queue the check's later requests in the same batches, which saves a day."""
 
         def posted(ask: Callable[[], object]) -> bool:
             try:
@@ -292,9 +282,9 @@ class CheckRunner:
     # --- what an imported judge's log has ---------------------------------------------------------------------
 
     def arms(self, check: Check, case: CheckInput) -> tuple[Arm, ...]:
-        """Return what a check asks; of accuracy the pairs' own order alone, where a judge can answer in no other.
+        """Return the arms of a check.
 
-        Every other check needs both of its arms.
+        Accuracy uses one order if the judge cannot answer in the other.
         """
         if check.contrast is not None or (NO_CUE_SWAPPED, 0) not in check.arms:
             return check.arms
@@ -303,9 +293,10 @@ class CheckRunner:
         return own if fewer else check.arms
 
     def unanswered(self, check: Check, case: CheckInput) -> str:
-        """Return why a check is about something that a judge can never answer; empty where it is not.
+        """Return why the judge can never answer, or "".
 
-        Raises JudgeFixturesError where nothing is imported of a judge on the case's dataset whose log has its answers.
+        Raises:
+            JudgeFixturesError: A log's answers on this dataset were not imported.
         """
         arms = self.arms(check, case)
         return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
@@ -319,18 +310,12 @@ class CheckRunner:
     # --- what is asked, and looked at beside ------------------------------------------------------------------
 
     def _as_recorded(self, check: Check, case: CheckInput, asking: RequestContext) -> Check:
-        """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
-
-        Recordings that were made before repeats of cues were asked for replay as they did.
-        """
+        """Drop unrecorded repeats in a replay, so that older recordings still replay."""
         judge = case.judge
         if check.repeats == 1:
             return check
         if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
-            self.context.note(
-                f"{judge.name}: seed = {judge.table.seed} goes with every repeat, and a server that "
-                'honours it repeats itself: for shares of repeats set seed = "unset" in its table'
-            )
+            self.context.note(MESSAGES.seed_with_repeats(judge))
         if not self.context.is_offline or judge.is_opaque:
             return check
         plans = self.answer_service.plans(judge, case.pairs, asking)
@@ -339,14 +324,10 @@ class CheckRunner:
             for arm in check.arms[2:]
         ):
             return check
-        self.context.note(
-            f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
-            f"judged alone: {asking.command('missing')} asks them"
-        )
+        self.context.note(MESSAGES.repeats_not_recorded(judge, case, asking.command("missing")))
         return check.repeated(1)
 
     def _arms_beside(self, judge: Judge, check: Check, case: CheckInput, asking: RequestContext) -> tuple[Arm, ...]:
-        """Return what somebody beside a judge is asked: in a replay one run, where a second one is not recorded."""
         arms = check.arms_beside(self.context.config)
         seen = [
             self.answer_service.recorded_judgments(judge, case.dataset, case.pairs, arm, {})
@@ -355,17 +336,13 @@ class CheckRunner:
         ]
         if len(seen) < 2 or seen[1] or not seen[0]:
             return arms
-        self.context.note(
-            f"{judge.name} on {case.dataset}: one run is recorded, so that changes of the same answers in both "
-            f"directions are not tested: {asking.command('missing')} records the second run"
-        )
+        self.context.note(MESSAGES.one_run_recorded(judge, case, asking.command("missing")))
         return arms[:1]
 
     def _with_indifferent(self, judge: Judge, check: Check, case: CheckInput, answers: Answers) -> Answers:
-        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded.
+        """Add the recorded choices in neutral conditions.
 
-        Where gates plan looks that is looked up on the first pairs alone, which all contrasts are asked about: of how
-        many more another one is recorded would depend on how it was.
+        With planned looks only the first pairs count, which all contrasts share.
         """
         pairs = first_pairs(case.pairs, self.context.config.first_look) if check.takes_looks else case.pairs
         arms = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}

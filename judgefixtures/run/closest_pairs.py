@@ -1,8 +1,4 @@
-"""Selection of the closest pairs: those of a larger pool on which the judge is least decided, without cues.
-
-The judge answers the whole pool in both orders first. No cue contrast uses these answers, so the selection does not
-bias the VSR (benchmarks/closest.py).
-"""
+"""Selection of the closest pairs of a pool for a judge, without cues."""
 
 from __future__ import annotations
 
@@ -25,6 +21,7 @@ from judgefixtures.models.vocabulary import vocabulary_for
 from judgefixtures.parsing.scores import is_whole_number_scale
 from judgefixtures.util.errors import JudgeFixturesError
 
+from .messages import MESSAGES
 from .samples import Samples
 
 Choice = Literal[0, 1, 2] | None  # 0: a tie
@@ -32,20 +29,18 @@ Screen = Callable[[Sequence[Pair]], Sequence[Sequence[Judgment]]]
 
 
 def is_about_closest(arms: Sequence[Arm]) -> bool:
-    """Tell whether what asks these arms is about the closest pairs: all of its arms have cues.
+    """Return whether these arms use the closest pairs: all have cues.
 
-    Position, repeats, accuracy and edits measure the cue-free answers, by which pairs are chosen: on pairs that were
-    chosen because two of these answers differ, the effect of the position, and the noise, would look far too large.
+    Without cues, selected answers would bias position effect and noise.
     """
     return bool(arms) and all(condition.cue_1 is not None for condition, _ in arms)
 
 
 def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int, float] | None = None) -> list[int]:
-    """Return the places of pairs, closest first, by which of its own responses was chosen in one order and the other.
+    """Return the indices of pairs, closest first.
 
-    First those whose choice differs or that are a tie (0) both times, then all others, and those with an invalid
-    verdict last; among each by how near to even it was, where `likely` has the probability of response 1 by place, and
-    then in the order given.
+    Order: differing choices or double ties (0), other choices, invalid ones. Within each, by `likely`, the probability
+    of response 1.
 
     >>> closest_first([(1, 1), (1, 2), (None, 1), (2, 2), (2, 1)])
     [1, 4, 0, 3, 2]
@@ -58,10 +53,9 @@ def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int,
 
 
 def nearest_first(scores: Iterable[tuple[float, ...] | None], mark: float | None = None) -> list[int]:
-    """Return the places of pairs, closest first, by how far the scores of their responses are apart, as given if equal.
+    """Return the indices of pairs by score difference, smallest first.
 
-    A single response is as close as its score is to the `mark`. Those without scores come last. To a judge that scores
-    one response at a time both orders are the same.
+    Single responses are compared with `mark`. Pairs without scores come last.
 
     >>> nearest_first([(7, 4), (6, 6), None, (5, 6), (6, 5)])
     [1, 3, 4, 0, 2]
@@ -72,13 +66,13 @@ def nearest_first(scores: Iterable[tuple[float, ...] | None], mark: float | None
 
 
 def closeness_order(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> tuple[list[int], bool]:
-    """Return the places of what a judge was screened with, closest first, and whether anything tells them apart.
+    """Return the indices of screened pairs, closest first, and whether they differ.
 
-    By scores where it gives some, else by what it chose in the first two arms, and how likely that was.
+    Uses scores if given, else choices and probabilities in two arms.
     """
     own, other = arms[0], arms[-1]
-    if any(judgment.reply.scores for judgment in own):
-        return nearest_first((judgment.reply.scores for judgment in own), mark), True
+    if any(judgment.verdict.scores for judgment in own):
+        return nearest_first((judgment.verdict.scores for judgment in own), mark), True
     orders = [likely_of(own), likely_of(other)]
     values = ([arm[judgment.pair.id] for arm in orders if judgment.pair.id in arm] for judgment in own)
     likely = {place: sum(each) / len(each) for place, each in enumerate(values) if each}
@@ -87,16 +81,16 @@ def closeness_order(arms: Sequence[Sequence[Judgment]], mark: float | None = Non
 
 
 def _line(judge: Judge) -> float | None:
-    """Return the score that is as near to a pass as to a fail: between two whole numbers where no others are asked."""
     mark = judge.table.pass_mark
     return math.ceil(mark) - 0.5 if mark is not None and is_whole_number_scale(judge.table.scale) else mark
 
 
 @dataclass(frozen=True, slots=True)
 class PairScope:
-    """The pairs that a check is about, as far as they are known before anybody is asked.
+    """The pairs of a check, as known before asking.
 
-    `undecided` are the judges for whom `cut` pairs of the `pool` are still to be chosen.
+    Attributes:
+        undecided: Judges for which `cut` pairs of the `pool` are not yet chosen.
     """
 
     pairs: tuple[Pair, ...]
@@ -105,7 +99,7 @@ class PairScope:
     cut: int = 0
 
     def __or__(self, other: PairScope) -> PairScope:
-        """Return the pairs of both; of one dataset, so that what is to be chosen is so from the same pool."""
+        """Return the pairs of both scopes of one dataset."""
         pairs = {pair.id: pair for pair in (*self.pairs, *other.pairs)}
         return PairScope(
             tuple(pairs.values()), self.pool or other.pool, self.undecided | other.undecided, max(self.cut, other.cut)
@@ -113,18 +107,18 @@ class PairScope:
 
     @property
     def others(self) -> tuple[Pair, ...]:
-        """The pairs of the pool that may still be chosen."""
+        """The pool's pairs that may still be chosen."""
         known = {pair.id for pair in self.pairs}
         return tuple(pair for pair in self.pool if pair.id not in known) if self.undecided else ()
 
     @property
     def more(self) -> int:
-        """How many of the others are chosen at most."""
+        """The maximum number of further pairs."""
         return min(len(self.others), self.cut * len(self.undecided))
 
     @property
     def at_most(self) -> tuple[Pair, ...]:
-        """As many pairs, of as many clusters, as there will be at most; others stand for those still to be chosen."""
+        """The largest possible sample, with placeholders for unchosen pairs."""
         clusters = {pair.cluster for pair in self.pairs}
         fresh: list[Pair] = []
         related: list[Pair] = []
@@ -135,7 +129,7 @@ class PairScope:
 
 
 class ClosestPairSelector:
-    """The choices of a run: made, or read from where they are frozen, once for each judge and dataset."""
+    """The closest pairs of a run, chosen once or read from snapshots."""
 
     def __init__(self, config: Config, library: CassetteStore, samples: Samples, note: Callable[[str], None]) -> None:
         self._config, self._library, self._note = config, library, note
@@ -143,22 +137,26 @@ class ClosestPairSelector:
         self._chosen: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def pool(self, judge: str, dataset: str, arms: Sequence[Arm]) -> tuple[Pair, ...]:
-        """Return the pairs of which what asks these arms is about the closest ones; empty where it is about others."""
+        """Return the pool for these arms, or () without selection."""
         table = self._config.datasets.get(dataset)
         if table is None or table.closest is None or not is_about_closest(arms):
             return ()
         pool = self._pools.of(judge, dataset).shown
         if (there := len(pool) // units_per_pair(pool)) < table.closest:
-            self._note(
-                f"{dataset} has {there} {vocabulary_for(whole_pairs(pool)).many}, fewer than the {table.closest} "
-                "closest asked for: all of them are used"
-            )
+            self._note(MESSAGES.fewer_than_closest(dataset, there, vocabulary_for(whole_pairs(pool)).many, table))
         return pool if self._cut(dataset, pool) < len(pool) else ()  # all of them need no choice
 
     def about(self, judges: Sequence[str], dataset: str, pool: Sequence[Pair], command: str) -> PairScope:
-        """Return the pairs of a pool that are close for some judges, as far as they are known before anybody is asked.
+        """Return the pairs that are close for these judges, as known now.
 
-        Raises JudgeFixturesError for a frozen choice that is not one of this pool; `command` is what records.
+        Args:
+            judges: Names of the judges.
+            dataset: Name of the dataset.
+            pool: The pairs to choose from.
+            command: The command that records.
+
+        Raises:
+            JudgeFixturesError: A frozen choice is not from this pool.
         """
         known = {judge: self._known(judge, dataset, pool, command) for judge in judges}
         chosen = {name for ids in known.values() if ids is not None for name in ids[: self._cut(dataset, pool)]}
@@ -168,9 +166,9 @@ class ClosestPairSelector:
         )
 
     def of(self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
-        """Return the ids of the pairs of a pool that are closest for a judge, closest first, and freeze the choice.
+        """Return the ids of a judge's closest pairs, and freeze them.
 
-        `screen` asks the judge about the pool in the arms that its kind is screened in. As `about`.
+        `screen` asks the judge about the pool. Otherwise as `about`.
         """
         chosen = self._known(judge.name, dataset, pool, command)
         if chosen is None:
@@ -179,16 +177,13 @@ class ClosestPairSelector:
         return chosen[: self._cut(dataset, pool)]
 
     def _size(self, dataset: str, pool: Sequence[Pair]) -> int:
-        """Return how many of a pool are chosen, and frozen: of responses of pairs as many as so many pairs have."""
         return min((self._config.datasets[dataset].closest or 0) * units_per_pair(pool), len(pool))
 
     def _cut(self, dataset: str, pool: Sequence[Pair]) -> int:
-        """Return how many of the chosen ones are used: `pairs` and --judge-pairs cut them, as they do all others."""
         closest = self._config.datasets[dataset].closest or 0
         return units_per_pair(pool) * (closest if self._wanted is None else min(closest, self._wanted))
 
     def _known(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...] | None:
-        """Return the ids of the closest pairs where nobody has to be asked for them."""
         if (judge, dataset) in self._chosen:
             return self._chosen[judge, dataset]
         frozen = self._frozen(judge, dataset, pool, command)
@@ -200,35 +195,25 @@ class ClosestPairSelector:
     def _choose(
         self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str
     ) -> tuple[str, ...]:
-        """Return the closest pairs by what the judge answers; those that are frozen already come first."""
         size, offline = self._size(dataset, pool), self._library.mode == "none"
         frozen, many = self._frozen(judge.name, dataset, pool, command), vocabulary_for(pool).many
         them = f"the closest {many} for {judge.name}"
         if not judge.kind.chooses(pool):
-            raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and without a mark no score of {judge.name} is close to "
-                f"anything: set pass_mark in {judge.table.heading}, or take closest out."
-            )
+            raise JudgeFixturesError(MESSAGES.closest_without_mark(dataset, size, judge))
         if frozen and offline:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {many} are frozen as the closest for "
-                f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
-                "--judge-record missing"
+                MESSAGES.closest_partly_frozen(
+                    dataset, size, frozen, many, judge, self._file(judge.name, dataset), command
+                )
             )
         ranked, is_told = closeness_order(screen(pool), _line(judge))
         if not is_told:
-            self._note(
-                f"{dataset}: nothing tells {them} from others: its answers without cues were all alike, so that the "
-                "first ones are taken (logprobs = true, or a temperature above 0, would tell)"
-            )
+            self._note(MESSAGES.nothing_tells_closest(dataset, them))
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         if offline and not judge.kind.is_asked:
             self._note(f"{dataset}: {them} follow from its log, whenever it is read")
         elif offline:
-            self._note(
-                f"{dataset}: {them} are not frozen, and follow from its recordings: "
-                f"{command} --judge-record missing freezes them"
-            )
+            self._note(MESSAGES.closest_not_frozen(dataset, them, command))
         else:
             by_id = {pair.id: pair for pair in pool}
             choice = ClosestPairsSnapshot.of(len(pool), (by_id[name] for name in chosen), judge.table.pass_mark)
@@ -236,7 +221,6 @@ class ClosestPairSelector:
         return chosen
 
     def _frozen(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...]:
-        """Return the ids of the frozen pairs, as many as are wanted and there are; none where all is chosen anew."""
         folder, size = self._library.folder(judge, dataset), self._size(dataset, pool)
         anew = self._library.mode == "all"
         frozen = or_replaced(lambda: read_closest_snapshot(folder), None, is_replaced=anew)
@@ -248,25 +232,17 @@ class ClosestPairSelector:
             if digest not in (known := digests.get(id_key(name), ())):
                 what = "has other texts now, or its responses changed places" if known else "is gone"
                 raise JudgeFixturesError(
-                    f"dataset {dataset!r}: of the closest pairs for {judge}, as {self._file(judge, dataset)} has them, "
-                    f"{name!r} {what}. Restore it, or remove that file and choose anew, which asks only what is not "
-                    f"recorded: {command} --judge-record missing"
+                    MESSAGES.closest_pair_changed(dataset, judge, self._file(judge, dataset), name, what, command)
                 )
         if frozen.pool != len(pool):
-            self._note(
-                f"{dataset}: the closest pairs for {judge} were chosen from {frozen.pool}, and there are "
-                f"{len(pool)} now: --judge-record all chooses anew"
-            )
+            self._note(MESSAGES.closest_pool_changed(dataset, judge, frozen, pool))
         return tuple(name for name, _ in frozen.pairs[:size])
 
     def _check_mark(self, judge: str, dataset: str, frozen: ClosestPairsSnapshot, command: str) -> None:
-        """Raise JudgeFixturesError where what is frozen is close to another mark than the judge's."""
         table = self._config.judges.get(judge)
         if table is not None and frozen.mark != table.pass_mark:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
-                f"of {judge}, and pass_mark is {table.pass_mark} now. Remove that file and choose anew, which asks "
-                f"only what is not recorded: {command} --judge-record missing"
+                MESSAGES.closest_mark_changed(dataset, self._file(judge, dataset), frozen, judge, table, command)
             )
 
     def _file(self, judge: str, dataset: str) -> Path:

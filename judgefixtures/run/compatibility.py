@@ -1,7 +1,4 @@
-"""Compatibility check of a judge and a dataset, before any request.
-
-A template can need columns that the pairs lack. A judge of pairs cannot judge single responses.
-"""
+"""Compatibility check of a judge and a dataset, before any request."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,21 +11,24 @@ from judgefixtures.prompts.templates import LAYOUTS, Template
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import join_names, quote_names
 
+from .messages import MESSAGES
+
 SOME = 3  # ids that a message shows
 
 
 def check_judge_fits_dataset(
     judge: str, table: JudgeTable, template: Template, dataset: str, pairs: Sequence[Pair]
 ) -> None:
-    """Raise JudgeFixturesError where a judge cannot be asked about what a dataset holds, saying why and what to do."""
+    """Check that a judge can be asked about a dataset.
+
+    Raises:
+        JudgeFixturesError: It cannot; the message gives the remedy.
+    """
     is_asked = mode_class(table).is_asked
     if LAYOUTS[table.mode].shows_both and any(isinstance(pair, Example) for pair in pairs):
         modes = (mode for mode, each in LAYOUTS.items() if not each.shows_both and (is_asked or each.logged))
         alone = join_names(modes, " or ", quoted=True)
-        raise JudgeFixturesError(
-            f"dataset {dataset!r} holds examples, which have one response, and judge {judge!r} (mode = "
-            f"{table.mode!r}) compares two: ask it about a dataset of pairs, or set mode = {alone} in its table."
-        )
+        raise JudgeFixturesError(MESSAGES.examples_for_pairwise_judge(dataset, judge, table, alone))
     if not is_asked:
         return
     of_kind: dict[str, list[Pair]] = {}
@@ -39,50 +39,31 @@ def check_judge_fits_dataset(
             _check_column(column, judge, template, dataset, some)
         for column in template.letters_for(content_type):
             if any(column in pair.columns for pair in some):
-                raise JudgeFixturesError(
-                    f"the template {template.name} of judge {judge!r} shows {{{column}}}, which is a slot of judges of "
-                    f"another mode and would be sent as it stands, and dataset {dataset!r} has a column of that name: "
-                    f"give the column another name, or write {{{{{column}}}}} for these letters."
-                )
+                raise JudgeFixturesError(MESSAGES.slot_of_other_mode(template, judge, column, dataset))
 
 
 def misplaced_cue_reason(contrast: Contrast | None, judges: Iterable[Judge]) -> str:
-    """Return why a contrast cannot be asked of some judges, whose prompts show two responses; empty where it can."""
+    """Return why pairwise judges cannot be asked a contrast, or ""."""
     if contrast is None or not contrast.is_of_prompts:
         return ""
     for judge in judges:
         if LAYOUTS[judge.table.mode].shows_both:
-            return (
-                f'the cue family {contrast.family} has place = "prompt", for judges of one response, and judge '
-                f'{judge.name!r} (mode = {judge.table.mode!r}) compares two: leave it out for this judge (-k "not '
-                f"{contrast.family}\"), or ask a judge with mode = 'binary' or 'pointwise'."
-            )
+            return MESSAGES.prompt_cue_for_pairwise_judge(contrast, judge)
     return ""
 
 
 def _check_column(column: str, judge: str, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:
-    """Raise JudgeFixturesError unless every pair has a column that a template shows."""
     there = f"the template {template.name} of judge {judge!r} shows {{{column}}}"
     lacking = [pair for pair in pairs if column not in pair.columns]
     if len(lacking) == len(pairs):
         columns = dict.fromkeys(name for pair in pairs for name in pair.columns)
         ours = " ".join(f"{{{slot}}}" for slot in LAYOUTS[template.mode].slots)
-        raise JudgeFixturesError(
-            f"{there}, which is neither a column of dataset {dataset!r} (its further columns: {quote_names(columns)}) "
-            f"nor a slot of ours ({ours}). Name one of them, add the column, or write {{{{{column}}}}} for these "
-            "letters."
-        )
+        raise JudgeFixturesError(MESSAGES.no_such_column(there, dataset, quote_names(columns), ours, column))
     if lacking:
         some = quote_names(pair.id for pair in lacking[:SOME]) + (", ..." if len(lacking) > SOME else "")
-        raise JudgeFixturesError(
-            f"{there}, which is absent or null in {len(lacking)} of {len(pairs)} rows of dataset {dataset!r}: "
-            f"{some}. Fill it in, or leave these rows out."
-        )
+        raise JudgeFixturesError(MESSAGES.metadata_lacking(there, lacking, pairs, dataset, some))
     for pair in pairs:
         try:
             pair.columns[column].encode()
         except UnicodeEncodeError:
-            raise JudgeFixturesError(
-                f"{there}, which in row {pair.id!r} of dataset {dataset!r} holds half of a surrogate pair: it is not "
-                "valid Unicode text. Correct it."
-            ) from None
+            raise JudgeFixturesError(MESSAGES.metadata_not_unicode(there, pair, dataset)) from None

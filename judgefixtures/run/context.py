@@ -1,4 +1,4 @@
-"""Run context: what all parts of a run share, such as options, cancellation and progress."""
+"""Run context: options, recordings and notes that all parts of a run share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FATAL = (FatalJudgeError, BudgetError, CassetteWriteError)  # nothing else of th
 
 
 class WaitingError(JudgeFixturesError):
-    """A check has to wait for answers that are asked for in batches."""
+    """A check waits for answers from batches."""
 
 
 Answered = Callable[[Any], None]
@@ -35,33 +35,36 @@ Progress = Callable[[CostMeter, int], AbstractContextManager[Answered | None]]
 
 
 class CancelToken(Protocol):
-    """Somebody who may ask a recording to stop, as Ctrl-C does."""
+    """A request to stop a recording, such as Ctrl-C."""
 
     @property
     def level(self) -> int:
-        """0: go on; 1: ask nothing further; 2: drop what is in flight, too."""
+        """0: continue; 1: ask nothing further; 2: also drop requests in flight."""
 
     def handled(self) -> AbstractContextManager[None]:
-        """Let the block look at `level` itself, and end it in the caller's own way where it stopped."""
+        """Let the block handle `level` and its own end."""
 
 
 def no_progress(_meter: CostMeter, _total: int) -> AbstractContextManager[None]:
-    """Show nobody how far a recording is."""
+    """Show no progress."""
     return contextlib.nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run asks: the command line's options, as the plugin or a script gives them.
+    """The command line's options of a run.
 
-    `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
-    positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
-    where those of the configuration are asked about.
-    With `batch` questions go into batches in place of the network, until `send_batches` sends them. `until_decided`:
-    contrasts whose gate plans looks are asked a look at a time, and no further than it takes to decide them.
-    `command` begins the commands in messages; `usual` is where recordings are unless one says otherwise, looked at for
-    what was moved. `session`, `workers` and `shared` are of a run that several processes share: its name, how many they
-    are, and a folder for their pace.
+    Attributes:
+        invalid: Kinds of answers that record mode "invalid" asks again.
+        baseline: The judge whose pairs and positions serve if unrecorded.
+        datasets: The selected datasets, or those configured if empty.
+        batch: Whether requests go into batches.
+        until_decided: Whether contrasts stop at the look that decides.
+        command: The start of commands in messages.
+        usual: The default folder of recordings.
+        session: The name that parallel processes share.
+        workers: The number of processes.
+        shared: The folder of their rate limits.
     """
 
     record: RecordMode = "none"
@@ -85,7 +88,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What the parts of a run share: its configuration and options, its recordings, and its notes."""
+    """A run's configuration, options, recordings and notes."""
 
     config: Config
     options: RunOptions
@@ -94,7 +97,7 @@ class RunContext:
 
     @classmethod
     def of(cls, config: Config, cassettes: Path, options: RunOptions) -> RunContext:
-        """Return the context of a run whose recordings lie in a folder."""
+        """Return the context of a run with recordings in a folder."""
         # What a library is told only where it is given.
         given = {"invalid": frozenset(options.invalid), "run": options.session}
         told: dict[str, Any] = {"goes_on": True, **{name: value for name, value in given.items() if value}}
@@ -102,15 +105,12 @@ class RunContext:
         return cls(config, options, library)
 
     def note(self, text: str) -> None:
-        """Keep a line for the end of the run, once."""
+        """Keep a note for the end of the run, once."""
         if make_printable(text) not in self.notes:
             self.notes.append(make_printable(text))
 
     def retell(self, before: Sequence[str], since: int) -> list[str]:
-        """Return what was noted from a place on; of the notes before it those go that it says again, with other counts.
-
-        `before` are the ones that may go.
-        """
+        """Return the notes since `since`, and those of `before` that they do not replace."""
         now = self.notes[since:]
         again = {_uncounted(text) for text in now}
         kept = [text for text in before if _uncounted(text) not in again]
@@ -119,12 +119,12 @@ class RunContext:
 
     @property
     def is_offline(self) -> bool:
-        """Whether recordings alone answer."""
+        """Whether only recordings answer."""
         return self.options.record == "none"
 
     @property
     def as_replay(self) -> RunContext:
-        """The context of a run that reads what this one recorded; what it notes stands with this one's notes."""
+        """The context that replays this run's recordings."""
         return replace(self, options=replace(self.options, record="none"), library=replace(self.library, mode="none"))
 
 
@@ -133,7 +133,7 @@ def _uncounted(text: str) -> str:
 
 
 def command_start(path: str | Path | None, cassettes: str | Path | None, options: Mapping[str, Any]) -> str:
-    """Return the start of pytest commands that look at the same recordings as a run from Python."""
+    """Return the start of equivalent pytest commands."""
     file = None if path is None else Path(path).resolve()
     elsewhere = file is not None and file.name == "pyproject.toml" and file.parent != Path.cwd()
     repeats = options.get("repeats", 1)

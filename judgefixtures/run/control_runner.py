@@ -1,4 +1,4 @@
-"""Control runner: run each judge's control once per run, before any other check of the judge."""
+"""Control runner: run each judge's control once per run, before its other checks."""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from .samples import Samples
 
 
 class ControlRunner:
-    """Whether the judges of a run read at all."""
+    """The controls of a run's judges."""
 
     def __init__(
         self, context: RunContext, registry: RunRegistry, answer_service: AnswerService, archive: JudgmentArchive
@@ -39,7 +39,7 @@ class ControlRunner:
         self._controls: dict[tuple[str, str, str], ControlRow] = {}  # by judge, identity and dataset
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
-        """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
+        """Return a judge's control, run once."""
         table, mode = self._context.config.control, judge.kind
         if table is None:
             return ControlRow(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
@@ -70,15 +70,15 @@ class ControlRunner:
         return control
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
-        """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
+        """Return the dataset that controls a judge.
 
-        Nobody can ask the judge of a log, and no house set has the columns that a template shows.
+        Imported judges and templates with columns use their own, unless [control] names one.
         """
         own = (not judge.kind.is_asked or bool(judge.template.columns)) and table.dataset is None
         return dataset if own else control_dataset(table, pairs)
 
     def trial(self, judge: str, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
-        """Return what shows whether a judge reads, and the pairs of a dataset, or examples, that it is asked about."""
+        """Return a judge's control and its pairs."""
         return self._trial(self._registry.judge(judge), dataset)
 
     def _trial(self, judge: Judge, dataset: str) -> tuple[ControlTrial, tuple[Pair, ...]]:
@@ -91,7 +91,6 @@ class ControlRunner:
         return trial, (trial.first if remote else trial.choose)(pairs, wanted)
 
     def _every_pair(self, judge: Judge, dataset: str, trial: ControlTrial) -> tuple[Pair, ...]:
-        """Return all of a dataset; in a replay what was recorded, where it is not to be had as a whole."""
         try:
             return judge.kind.about(self._whole.of(judge.name, dataset).pairs)
         except JudgeFixturesError:
@@ -102,7 +101,6 @@ class ControlRunner:
             return self._answered(judge, dataset, pairs, trial.arms) or pairs
 
     def _answered(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]) -> tuple[Pair, ...]:
-        """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
         seen = [
             {each.pair.id for each in self._answer_service.recorded_judgments(judge, dataset, pairs, arm, {})}
             for arm in arms
@@ -110,7 +108,7 @@ class ControlRunner:
         return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
 
     def need(self, judge: str, dataset: str) -> SampleRequirement | None:
-        """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
+        """Return a control's unmet requirement, or None."""
         table = self._context.config.control
         if table is None:
             return None

@@ -1,7 +1,7 @@
 """Event loop of a run, on a thread of its own.
 
-The calling thread may already run a loop, as in a notebook, an async test or Playwright. The loop opens no socket,
-which pytest-socket would forbid, and uses the machine's time, which freezegun does not stop.
+The calling thread may run a loop already. The loop opens no socket and uses the machine's time, so pytest-socket and
+freezegun do not affect it.
 """
 
 import asyncio
@@ -22,16 +22,11 @@ PATIENCE = GRACE + 0.5  # seconds in which a coroutine has to end after Ctrl-C; 
 
 
 class _PipeEnd(io.FileIO):
-    """An end of a pipe with the methods of a socket that event loops use."""
-
     recv, send = io.FileIO.read, io.FileIO.write
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop that is woken through a pipe in place of a pair of sockets."""
-
     def time(self) -> float:
-        """Return the machine's time, also while a test replaces Python's."""
         return elapsed()
 
     def _make_self_pipe(self: Any) -> None:  # asyncio has no public way to replace its sockets
@@ -46,14 +41,14 @@ LOOP = asyncio.new_event_loop if os.name == "nt" else _Loop  # Windows waits for
 
 
 class OwnLoop:
-    """Runs coroutines to their end, one after another, on one event loop."""
+    """Runs coroutines one after another on one event loop."""
 
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
         self._main: asyncio.Task[Any] | None = None
 
     def run(self, main: Coroutine[Any, Any, R]) -> R:
-        """Return the result of a coroutine; whatever ends the waiting (Ctrl-C, a timeout of pytest's) ends it, too."""
+        """Return a coroutine's result; interrupts cancel it."""
         self._runner = self._runner or asyncio.Runner(loop_factory=LOOP)
         known = self._known(main)
         return self._apart(partial(self._runner.run, known, context=contextvars.copy_context()), self._runner)
@@ -63,7 +58,7 @@ class OwnLoop:
         return await main
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a last coroutine and close the loop, if it was ever used."""
+        """Run a last coroutine and close the loop."""
         if self._runner is None:
             return
         self.run(last())
@@ -71,7 +66,6 @@ class OwnLoop:
         self._runner = None
 
     def _apart(self, function: Callable[[], R], runner: asyncio.Runner) -> R:
-        """Return what a function returns that is called on a thread of its own."""
         ended = Future[R]()
         thread = threading.Thread(target=_work, args=(ended, function), name="judgefixtures", daemon=True)
         thread.start()
@@ -90,7 +84,7 @@ class OwnLoop:
             del ended  # the error that it holds refers to it
 
     def _cancel(self) -> None:
-        """Cancel the coroutine that runs, and not the tasks it started: it waits for the answers in flight."""
+        """Cancel the main coroutine only: it waits for answers in flight."""
         if self._main is not None:
             self._main.cancel()
 

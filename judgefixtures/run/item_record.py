@@ -22,14 +22,14 @@ from judgefixtures.util.secrets import safe_message
 
 @dataclass(slots=True)
 class RecordingDays:
-    """Of which days a judge's recordings are (empty: nobody wrote it down), and how many were made in this run."""
+    """The dates of a judge's recordings, and the number made now."""
 
     days: set[str] = field(default_factory=set)
     asked: int = 0
 
     @property
     def row(self) -> SourceRow:
-        """The row of the report."""
+        """The report row."""
         known = self.days - {""}
         first, last = min(known, default=None), max(known, default=None)
         return SourceRow(first=first, last=last, undated="" in self.days, asked_now=self.asked)
@@ -37,7 +37,7 @@ class RecordingDays:
 
 @dataclass(slots=True)
 class ItemRecord:
-    """What asking leaves behind beside a finding: who was asked, what it cost, and every judgment, as plain rows."""
+    """The judges, costs and judgments of an item, as plain rows."""
 
     judges: dict[str, Row] = field(default_factory=dict)
     spent: dict[str, Cost] = field(default_factory=dict)
@@ -59,11 +59,11 @@ class ItemRecord:
             self.warnings.append(safe_message(text))
 
     def spend(self, judge: str, cost: Cost) -> None:
-        """Add what a judge's calls cost."""
+        """Add the cost of a judge's calls."""
         self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
 
     def draw(self, judge: str, days: Iterable[str], count: int) -> None:
-        """Note where answers of a judge are from."""
+        """Add the dates and number of a judge's answers."""
         days = set(days)
         if days or count:  # a function of the user's may run live, without any recording
             known = self.days.setdefault(judge, RecordingDays())
@@ -72,11 +72,11 @@ class ItemRecord:
 
     @property
     def resumed(self) -> bool:
-        """Whether an `all` that did not end had asked all of this."""
+        """Whether an interrupted `all` had recorded everything."""
         return self.earlier and not any(days.asked for days in self.days.values())
 
     def add_costs(self, other: ItemRecord) -> None:
-        """Take over what asking cost elsewhere, and nothing else of it."""
+        """Add the costs of another record."""
         for judge, cost in other.spent.items():
             self.spend(judge, cost)
         for judge, days in other.days.items():
@@ -85,13 +85,13 @@ class ItemRecord:
         self.earlier |= other.earlier
 
     def add_costs_and_warnings(self, other: ItemRecord) -> None:
-        """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
+        """Add the costs and warnings of another record."""
         self.add_costs(other)
         for warning in other.warnings:
             self.warn(warning)
 
     def merge(self, other: ItemRecord) -> None:
-        """Take over everything that asking left elsewhere before its judgments were kept."""
+        """Add another record, before its judgments are kept."""
         self.add_costs_and_warnings(other)
         self.judges |= other.judges
         self.served += other.served
@@ -100,15 +100,12 @@ class ItemRecord:
             self.invalid.setdefault(again, Counter()).update(kinds)
 
     def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
-        """Note which pairs something is about, so that parts of a run can be told from parts of another.
-
-        They have the columns that are shown of them, and no others.
-        """
+        """Record the digest of pairs, which identifies the run's parts."""
         digest = pairs_digest(pair_row(judge, dataset, pair).to_json() for pair in pairs)
         self.asked[what] = f"{len(pairs)} {vocabulary_for(pairs).many}, digest {digest}"
 
     def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
-        """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""
+        """Keep judgments, pairs, plans and token prices."""
         name = judge.name
         self.judgments += [judgment_row(name, dataset, judgment) for arm in answers.arms for judgment in arm]
         self.plans += [plan_text_row(name, dataset, pair, each) for pair, each in answers.plans.items()]
@@ -118,19 +115,15 @@ class ItemRecord:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves.
+    """The purpose of a request, and its record.
 
-    `options` are empty where no test asks.
-
-    `plan` is with how many pairs it was planned, all those that its results may be about; 0 where that is not to be
-    kept. `again`: recordings that were planned with so many pairs at least, and fewer than these, were decided before;
-    0 where no number was a look of its own.
-
-    `live` is of one check: what a function answered without any call that could be recorded, so that no look asks it a
-    second time and decides on other answers than the one before.
-
-    `part`: no more than some pairs of the dataset that other checks may ask about as a whole. `whole` are those that a
-    look has the first of: they are all kept beside its recordings, so that a replay knows how many there are.
+    Attributes:
+        options: The test's options, empty without a test.
+        plan: The planned number of pairs, or 0.
+        again: The pairs of an earlier decision with fewer, or 0.
+        live: Unrecordable answers of a function, kept for later looks.
+        part: Whether other checks may use the whole dataset.
+        whole: All pairs of a look, frozen with its recordings.
     """
 
     dataset: str
@@ -146,21 +139,21 @@ class RequestContext:
     live: MutableMapping[tuple[str, ...], Any] | None = None
 
     def command(self, mode: str) -> str:
-        """Return the command that records this in a mode, and nothing else."""
+        """Return the command that records this in a mode."""
         if not self.options:  # a script asks, and no test does
             return f'make the same call with Run.from_config(..., record="{mode}")'
         return f"{self.start} {self.look if self.look and mode == 'missing' else self.options} --judge-record {mode}"
 
 
 class JudgmentArchive:
-    """What a report of every judgment is made of; `wanted`: there is one. Each pair is kept once in a run."""
+    """The judgments and pairs of a report, if `wanted`."""
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
         self._pairs: set[tuple[str, str, Pair]] = set()
 
     def keep(self, judge: Judge, dataset: str, pairs: Sequence[Pair], answers: Answers, ledger: ItemRecord) -> None:
-        """Keep what a judge answered, and about what."""
+        """Keep a judge's answers and pairs."""
         if not self._wanted:
             return
         ledger.keep(judge, dataset, answers)
@@ -170,15 +163,12 @@ class JudgmentArchive:
                 ledger.pairs.append(pair_row(judge.name, dataset, judge.shows(pair)))
 
     def keep_control(self, judge: str, dataset: str, pairs: Sequence[Pair], ledger: ItemRecord) -> None:
-        """Keep which pairs control a judge."""
+        """Keep a control's pairs."""
         if self._wanted:
             ledger.ask(f"what controls {judge} on {dataset}", judge, dataset, pairs)
 
     def keep_case(self, check: Check, case: CheckInput, asking: RequestContext) -> None:
-        """Keep what a check asks its judges about: as it is after all that narrows it.
-
-        Of a look it is all that looks may come to: parts of a run whose contrasts end at others are parts of one run.
-        """
+        """Keep a check's final pairs, for a look all planned ones."""
         if not self._wanted:
             return
         who = " against ".join(judge.name for judge in case.judges)

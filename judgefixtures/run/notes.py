@@ -1,4 +1,4 @@
-"""Notes on recordings, made after recording or replay, for the end of the run and for warnings."""
+"""Notes on recordings for the end of the run, and warnings."""
 
 import contextlib
 import datetime
@@ -20,6 +20,7 @@ from judgefixtures.parsing.repetition import LOOP_REMEDY
 
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .second_looks import second_look_note
 
 A_CONTEXT = 256  # tokens: the contexts that servers are given are multiples
@@ -28,7 +29,7 @@ FEWEST_CUT = 3  # texts of different lengths that are read as equally many token
 
 @dataclass(frozen=True, slots=True)
 class AskedRequests:
-    """Questions that were asked through their cassettes, for the sake of a judge."""
+    """A judge's requests, with their cassettes."""
 
     context: RunContext
     judge: Judge
@@ -37,7 +38,7 @@ class AskedRequests:
     cassettes: Sequence[Cassette]
 
     def note_progress(self, *, by_batch: bool) -> None:
-        """Note what happened to the recordings, also when Ctrl-C ended it."""
+        """Note the recordings' progress, also after an interrupt."""
         record, name, dataset = self.context.options.record, self.judge.name, self.asking.dataset
         answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
         if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
@@ -47,10 +48,7 @@ class AskedRequests:
                 again = (
                     f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
                 )
-            self.context.note(
-                f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({recorded} of them "
-                f"new), {wanted - kept} remain: {again}"
-            )
+            self.context.note(MESSAGES.answers_kept(name, dataset, self.asking.what, kept, wanted, recorded, again))
         if answered != wanted:
             return
         if self._is_live:
@@ -60,11 +58,9 @@ class AskedRequests:
 
     @property
     def _is_live(self) -> bool:
-        """Whether it answers without a call that could be recorded, so that every run asks it."""
         return self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes)
 
     def _kept(self) -> int:
-        """Return how many of the answers that are asked for are on disk."""
         return sum(
             cassette.keeps(self.task.client.shows(pair), repeat)
             for cassette in self.cassettes
@@ -74,40 +70,33 @@ class AskedRequests:
         )
 
     def _note_leftovers(self) -> None:
-        """Note which recordings no question asked for, and which pairs differ from the frozen ones."""
         words = vocabulary_for(self.task.pairs)
         whole = self.context.options.pairs is None and self.context.config.pairs is None and not self.asking.part
         for cassette in self.cassettes:
             if unused := cassette.unused(whole=whole):
-                self.context.note(
-                    f"{cassette.file.path}: recordings of {len(unused)} {words.many} were not used "
-                    f"({_listed(unused)}); they stay until their lines are deleted"
-                )
+                self.context.note(MESSAGES.unused_recordings(cassette, unused, words, _listed(unused)))
             if regraded := cassette.regraded(self.task.pairs):
                 what = f"{words.known}, category or cluster of {_listed(regraded)}"
                 self.context.note(f"{self.asking.dataset}: {what} changed since the recording")
 
     def warn_of_cache(self) -> None:
-        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
-
-        A replay of what it answered warns as the recording does.
-        """
+        """Warn if a cache repeats answers, which hides the judge's noise."""
         cached, recorded = map(sum, zip(*(cassette.cached for cassette in self.cassettes), strict=True))
         if is_cache(cached, recorded):
             self.asking.ledger.warn(
-                f"judge {self.judge.name} on {self.asking.dataset}: {cached} of {recorded} new answers came with the "
-                "response id of an earlier answer: a cache before the judge repeats what it said, so that repeats show "
-                f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
+                MESSAGES.cache_before_judge(
+                    self.judge.name, self.asking.dataset, cached, recorded, self.asking.command("all")
+                )
             )
 
     def warn_of_second_look(self) -> None:
-        """Warn where what is decided now was planned with fewer pairs before; a replay warns as the recording does."""
+        """Warn if an earlier decision used fewer pairs."""
         before = [count for cassette in self.cassettes for count in cassette.planned]
         if note := second_look_note(self.asking, before, vocabulary_for(self.task.pairs).many):
             self.asking.ledger.warn(f"judge {self.judge.name} on {self.asking.dataset}: {note}")
 
     def note_answers(self, replies: Sequence[Sequence[ModelReply]]) -> None:
-        """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
+        """Keep provider metadata, invalid answers and missing values."""
         name, ledger, task = self.judge.name, self.asking.ledger, self.task
         ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)
         lost = [reply for arm in replies for reply in arm if reply.invalid]
@@ -125,10 +114,7 @@ class AskedRequests:
             self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, JudgeReply)])
 
     def _warn_of_cut_prompts(self, replies: Sequence[Sequence[ModelReply]]) -> None:
-        """Warn where the server seems to have cut prompts, as Ollama does without a word; a replay warns as well.
-
-        A prompt that is cut has as many tokens as the server's context, or one less, whatever its length was.
-        """
+        """Warn if token counts equal the context: Ollama cuts prompts silently."""
         counted = [
             (reply.usage.input_tokens, pair)
             for arm in replies
@@ -140,14 +126,12 @@ class AskedRequests:
         lengths = {sum(map(len, (pair.question, pair.response_1, pair.response_2))) for pair in cut}
         if len(lengths) >= FEWEST_CUT and min(most % A_CONTEXT, (most + 1) % A_CONTEXT) == 0:
             self.asking.ledger.warn(
-                f"judge {self.judge.name} on {self.asking.dataset}: {len(cut)} of {len(counted)} prompts were read as "
-                f"exactly {most} tokens, though they are not equally long, and none as more: the server seems to cut "
-                "what does not fit its context, and the judge saw a part. Give it a larger one (Ollama: num_ctx) and "
-                f"record anew: {self.asking.command('all')}"
+                MESSAGES.cut_prompts(
+                    self.judge.name, self.asking.dataset, cut, counted, most, self.asking.command("all")
+                )
             )
 
     def _again(self, kinds: Mapping[str, int]) -> str:
-        """Return how invalid answers are asked for again; what is cut off once more needs another judge."""
         if self._is_live:
             return "Nothing of it is recorded: every run asks it anew"
         longer = ""
@@ -157,17 +141,12 @@ class AskedRequests:
         return f"Ask for them again, and for nothing else{longer}: {self.asking.command('invalid')}"
 
     def _note_loops(self, last: str, count: int) -> None:
-        """Keep how many answers go round in a loop at temperature 0, and what may end that."""
-        note = (
-            f'They go round in a loop until they are cut off, the last one ends in "{last}": {LOOP_REMEDY}. After such '
-            f"a change record anew: {self.asking.command('all')}"
-        )
+        note = MESSAGES.loops(last, LOOP_REMEDY, self.asking.command("all"))
         self.asking.ledger.invalid.setdefault(note, Counter())["truncated"] += count
 
     def _note_probabilities(self, replies: Sequence[JudgeReply]) -> None:
-        """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
         valid = [reply for reply in replies if reply.invalid is None]
-        without, name = sum(reply.probability is None for reply in valid), self.judge.name
+        without, name = sum(reply.verdict.probability is None for reply in valid), self.judge.name
         if valid and without == len(valid):
             model = self.judge.table.model or self.judge.table.target
             self.context.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
@@ -178,28 +157,22 @@ class AskedRequests:
 
 @contextlib.contextmanager
 def note_unfinished_files(context: RunContext) -> Iterator[list[Cassette]]:
-    """Note which unfinished recordings were gone on with or set aside, also at the very end, of those in the list."""
+    """Note resumed and discarded recordings in the list on exit."""
     cassettes: list[Cassette] = []
     try:
         yield cassettes
     finally:
         for cassette in cassettes:
             if cassette.resumed:
-                context.note(
-                    f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
-                    f"({cassette.resumed}). To ask them anew as well, run this command again"
-                )
+                context.note(MESSAGES.resumed_recording(cassette))
             if cassette.renews:
-                context.note(
-                    f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
-                    "anew, as others of this judge were before; it stays until the new recording is complete"
-                )
+                context.note(MESSAGES.renewed_recording(cassette))
             for path in cassette.set_aside:
                 context.note(f"a recording of another judge was set aside as {path}")
 
 
 def warn_of_retirement(judge: Judge, announced: str | None, ledger: ItemRecord) -> None:
-    """Warn where a judge's model ends soon; `announced` is the day that its provider tells."""
+    """Warn before a judge's model ends; `announced` is the provider's date."""
     model = judge.table.model
     if judge.table.connection is not None and announced is None:
         return  # a cloud ends models on days of its own

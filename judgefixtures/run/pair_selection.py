@@ -1,4 +1,4 @@
-"""Pair selection for a check: the closest pairs, or the first ones of a look, and checks that cannot pass."""
+"""Pair selection for a check, and checks that cannot pass."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -18,6 +18,7 @@ from .closest_pairs import ClosestPairSelector, PairScope
 from .compatibility import misplaced_cue_reason
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .registry import RunRegistry
 from .second_looks import planned_pair_counts
 
@@ -31,7 +32,7 @@ class PairSelector:
         self._context, self._registry, self._closest, self._answer_service = context, registry, closest, answer_service
 
     def about(self, subject: CheckId) -> PairScope:
-        """Return which pairs a check is about, as far as that is known before anybody is asked."""
+        """Return the pairs of a check, as known before asking."""
         pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
         if not pool:
             return PairScope(subject.check.select_pairs(self._registry.pairs(subject.judge, subject.dataset)))
@@ -39,9 +40,9 @@ class PairSelector:
         return self._closest.about(subject.judges, subject.dataset, pool, command)
 
     def narrowed(self, check: Check, case: CheckInput, asking: RequestContext) -> tuple[CheckInput, RequestContext]:
-        """Return a case with the pairs that are closest for its judges, where its check is about those.
+        """Return a case with its judges' closest pairs, if selected.
 
-        Two judges are compared on the same pairs: those that are close for either, in the pool's order.
+        Two judges share the pairs close for either.
         """
         if not (pool := self._pool(check, case)):
             about = self._answerable(check, case, check.select_pairs(case.pairs))
@@ -57,7 +58,6 @@ class PairSelector:
         return case, replace(planned_pair_counts(asking, check, case), part=True)
 
     def _answerable(self, check: Check, case: CheckInput, about: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        """Return what a check is about, without optional pairs that are not recorded where nobody is asked."""
         optional, judge = check.optional(about), case.judge
         if not optional or not (self._context.is_offline or not judge.kind.is_asked) or judge.is_opaque:
             return about
@@ -71,22 +71,16 @@ class PairSelector:
         return tuple(each for each in about if each not in lacking)
 
     def _is_own(self, case: CheckInput) -> bool:
-        """Tell whether a case is about the pairs of its dataset: of pairs that code chose no plan is known."""
         with contextlib.suppress(JudgeFixturesError):
             return case.pairs == self._registry.pairs(case.judge.name, case.dataset)
         return False
 
     def _pool(self, check: Check, case: CheckInput) -> tuple[Pair, ...]:
-        """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
         pool = self._closest.pool(case.judge.name, case.dataset, check.arms)
         # Pairs that a fixture of the user's chose are left alone.
         return pool if pool and case.pairs == self._registry.pairs(case.judge.name, case.dataset) else ()
 
     def _screened(self, judge: Judge, asking: RequestContext, pool: Sequence[Pair]) -> tuple[tuple[Judgment, ...], ...]:
-        """Return what a judge answers about a whole pool in both orders, to choose from.
-
-        Its answers are no part of the report: a replay takes the choice as it is frozen, and asks for none of them.
-        """
         aside = ItemRecord()
         about = replace(asking, what="closest", ledger=aside, part=True, plan=0)
         try:
@@ -95,7 +89,7 @@ class PairSelector:
             asking.ledger.add_costs_and_warnings(aside)
 
     def cannot_pass(self, subjects: Iterable[CheckId]) -> tuple[SampleRequirement, ...]:
-        """Return what cannot PASS whatever is answered, once each."""
+        """Return the requirements of checks that cannot PASS, each once."""
         config = self._context.config
         requirements = (
             each.check.min_sample(config, config.judge_table(each.judge), each.dataset, self.about(each).at_most)
@@ -104,14 +98,13 @@ class PairSelector:
         return tuple(dict.fromkeys(need for need in requirements if need is not None))
 
     def _is_excused(self, subject: CheckId) -> bool:
-        """Tell whether a check says nothing of its judge: it is not asked, and cannot fail for a lack of pairs."""
         judge, pairs = self._registry.judge(subject.judge), self.about(subject).at_most
         baseline = None if subject.baseline is None else self._registry.judge(subject.baseline)
         case = CheckInput(judge, subject.dataset, pairs, self._context.config, baseline)
         return bool(subject.check.skip_reason(case) or misplaced_cue_reason(subject.check.contrast, case.judges))
 
     def refuse_hopeless(self, subject: CheckId, case: CheckInput, beside: Iterable[CheckId]) -> None:
-        """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
+        """Refuse to record checks that cannot pass."""
         if self._context.is_offline or self._context.options.force:
             return
         closest = self._pool(subject.check, case)
@@ -121,8 +114,4 @@ class PairSelector:
         others = (each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit)
         gated = (each for each in others if not self._is_excused(each))
         if lacking := own or next(iter(self.cannot_pass(gated)), None):
-            raise JudgeFixturesError(
-                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. "
-                f"Add {vocabulary_for(case.pairs).many}, {lacking.remedy}, "
-                f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
-            )
+            raise JudgeFixturesError(MESSAGES.too_few_pairs(own, lacking, vocabulary_for(case.pairs).many))

@@ -40,7 +40,7 @@ SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at le
 
 
 def preflight_lines(run: Run, subjects: Sequence[CheckId]) -> list[str]:
-    """Return the lines of the preflight for what would be checked."""
+    """Return the preflight's lines."""
     every, excused = subjects, {each: _excuse(run, each) for each in subjects}
     subjects = [each for each in subjects if not excused[each]]
     designed = {each: _design(run, each) for each in subjects}
@@ -74,7 +74,6 @@ def preflight_lines(run: Run, subjects: Sequence[CheckId]) -> list[str]:
 
 
 def _titles(subjects: Sequence[CheckId]) -> tuple[list[str], list[str]]:
-    """Return what stands above the gates of judges by themselves, and above what is of them and of a swap."""
     own = dict.fromkeys(each.judge for each in subjects if each.baseline is None)
     if not own or all(each.baseline is None for each in subjects):
         return [], []
@@ -82,26 +81,22 @@ def _titles(subjects: Sequence[CheckId]) -> tuple[list[str], list[str]]:
 
 
 def _lacking(need: SampleRequirement) -> str:
-    """Say of what there is too little."""
     few = f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}"
     return f"{few}: {need.at_least} are needed ({need.limit})"
 
 
 def _design(run: Run, subject: CheckId) -> PlannedContrast | None:
-    """Return a check's row in the table of what can be shown."""
     table, pairs = run.config.judge_table(subject.judge), run.about(subject).at_most
     return subject.check.design(run.config, table, subject.dataset, pairs)
 
 
 def _prospects(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
-    """Yield what checks can show that have a sentence for it in place of a row."""
     for each in subjects:
         table, pairs = run.config.judge_table(each.judge), run.about(each).at_most
         yield from filter(None, [each.check.prospect(run.config, table, each.dataset, pairs)])
 
 
 def _excuse(run: Run, subject: CheckId) -> str:
-    """Return why nothing is asked for the sake of a check, empty where something is."""
     judge, baseline = run.judge(subject.judge), subject.baseline
     pairs = run.about(subject).at_most
     case = CheckInput(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
@@ -110,10 +105,6 @@ def _excuse(run: Run, subject: CheckId) -> str:
 
 
 def _imported(run: Run, subjects: Sequence[CheckId], excused: Mapping[CheckId, str]) -> Iterator[str]:
-    """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to.
-
-    A judge of pairs has none to what stands once in the prompt of one response, imported or not.
-    """
     names = dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges)
     imported = [(judge, dataset) for judge, dataset in names if not run.judge(judge).kind.is_asked]
     for judge, dataset in imported:
@@ -126,7 +117,6 @@ def _imported(run: Run, subjects: Sequence[CheckId], excused: Mapping[CheckId, s
 
 
 def _conservative(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
-    """Say where n in the table is not of all that is asked about: of clusters, or of what attacks are about."""
     for each in subjects:
         pairs, every = run.about(each).at_most, run.pairs(each.judge, each.dataset)
         words, n = vocabulary_for(pairs), count_independent(pairs)
@@ -138,7 +128,6 @@ def _conservative(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
 
 
 def _swaps(run: Run, subjects: Sequence[CheckId], costs: Costs) -> list[str]:
-    """Return a table per candidate: for each comparison pairs, calls, cost, the pairs it needs, whether it can PASS."""
     candidates: dict[tuple[str, str], list[CheckId]] = {}
     for subject in subjects:
         if subject.baseline is not None:
@@ -159,7 +148,6 @@ def _swaps(run: Run, subjects: Sequence[CheckId], costs: Costs) -> list[str]:
 
 
 def _by_judge(costs: Costs) -> dict[str, pricing.Cost]:
-    """Return what is missing of each judge, its control included."""
     totals: dict[str, pricing.Cost] = {}
     for (judge, _, _), cost in costs.items():
         totals[judge] = totals.get(judge, NOTHING) + cost
@@ -167,7 +155,6 @@ def _by_judge(costs: Costs) -> dict[str, pricing.Cost]:
 
 
 def _cost_of_controls(run: Run, subjects: Sequence[CheckId]) -> pricing.Cost:
-    """Return what the controls cost at most where nothing of them is recorded, beside what comparisons ask."""
     questions = {(*key, pair.id) for key, each in asked_by(run, subjects) for pair in run.about(each).at_most}
     total = NOTHING
     for judge, dataset, trial, pairs in _controlled(run, subjects):
@@ -190,19 +177,16 @@ def _swap_cells(run: Run, subject: CheckId, costs: Costs) -> tuple[str, ...]:
 
 
 def _cost_of(run: Run, compared: Sequence[CheckId], costs: Costs) -> pricing.Cost:
-    """Return what all that is missing of some checks costs at most, each arm once."""
     return sum((costs[key] for key in dict(asked_by(run, compared))), NOTHING)
 
 
 def _samples(run: Run, subjects: Sequence[CheckId]) -> list[str]:
-    """Return the lines that describe each dataset's sample; a judge with another sample has its own."""
     names = dict.fromkeys((each.judge, each.dataset) for each in subjects)
     samples = dict.fromkeys(tuple(run.samples.describe_pairs(judge, dataset)) for judge, dataset in names)
     return [line for lines in samples for line in lines]
 
 
 def _closest(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
-    """Yield a line for each judge and dataset whose closest pairs are asked about."""
     for subject in subjects:
         about = run.about(subject)
         for judge in subject.judges if about.pool else ():
@@ -213,7 +197,6 @@ def _closest(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
 
 
 def _controls(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
-    """Yield the lines on the clear pairs with which each judge has to show that it reads."""
     if run.config.control is None:
         yield OFF.partition(":")[0]
     for judge, dataset, trial, pairs in _controlled(run, subjects):
@@ -222,14 +205,12 @@ def _controls(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
 
 
 def _lacking_gold(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
-    """Yield what controls need to be able to pass, and where labels for one may come from."""
     for judge, dataset, *_ in _controlled(run, subjects):
         if need := run.control_need(judge, dataset):
             yield f"{need}: {need.remedy}" if isinstance(need, LabelRequirement) else _lacking(need)
 
 
 def _controlled(run: Run, subjects: Sequence[CheckId]) -> Iterator[tuple[str, str, ControlTrial, tuple[Pair, ...]]]:
-    """Yield the judges with the dataset of their controls, what these are, and the pairs that they are about."""
     if (table := run.config.control) is None:
         return
     for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
@@ -238,7 +219,6 @@ def _controlled(run: Run, subjects: Sequence[CheckId]) -> Iterator[tuple[str, st
 
 
 def _costs(run: Run, subjects: Sequence[CheckId], recordings: _Recordings) -> Costs:
-    """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
     scopes: dict[tuple[str, str, Arm], PairScope] = {}
     arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
     arms += [
@@ -262,7 +242,6 @@ def _costs(run: Run, subjects: Sequence[CheckId], recordings: _Recordings) -> Co
 
 
 def _readings(run: Run, subjects: Sequence[CheckId]) -> list[str]:
-    """Return how many reasons a model would read at most, recorded ones among them: what they cost is not known yet."""
     read = {
         (each.judge, each.dataset, arm): len(run.about(each).at_most)
         for each in subjects
@@ -275,7 +254,6 @@ def _readings(run: Run, subjects: Sequence[CheckId]) -> list[str]:
 
 
 def _misplaced(run: Run, costs: Costs) -> list[str]:
-    """Say where recordings are that a run would pay for again: of a judge that was renamed, in a folder that moved."""
     first: dict[tuple[str, str], Condition] = {}
     for (judge, dataset, (condition, _)), cost in costs.items():
         if cost.calls and condition is not PLAN:
@@ -295,7 +273,6 @@ def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
 
 
 def _totals(run: Run, costs: Costs) -> Iterator[str]:
-    """Yield a line per judge that can be asked: calls, tokens and money at most."""
     for judge, cost in _by_judge(costs).items():
         if not run.judge(judge).kind.is_asked:
             continue
@@ -308,7 +285,6 @@ def _totals(run: Run, costs: Costs) -> Iterator[str]:
 
 
 def _unpriced(run: Run, costs: Costs) -> list[str]:
-    """Say whose price is not known, and which line gives it; raise BudgetError where a limit of cost needs it now."""
     lines = []
     for who in (run.judge(judge).table for judge, cost in _by_judge(costs).items() if cost.calls):
         if run.options.record != "none":
@@ -322,10 +298,6 @@ def _unpriced(run: Run, costs: Costs) -> list[str]:
 
 
 def _shared(run: Run, recordings: _Recordings) -> Iterator[str]:
-    """Yield a line for each judge that would be asked: how much of its prompts on a dataset is the same for all.
-
-    Providers keep the start of a prompt and bill it at a lower price where the next one begins with the same.
-    """
     starts: dict[str, list[_Start]] = {}
     for (judge, _), start in recordings.starts.items():
         if start.count > 1 and not run.judge(judge).kind.preparation and not run.judge(judge).is_opaque:
@@ -338,15 +310,12 @@ def _shared(run: Run, recordings: _Recordings) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Start:
-    """What prompts have in common from their first character on, the system prompt included."""
-
     told: int  # characters of the system prompt
     text: str | None = None
     characters: int = 0
     count: int = 0
 
     def add(self, prompts: Sequence[str]) -> None:
-        """Take some prompts into account."""
         if prompts:
             self.text = _common([*prompts, *([] if self.text is None else [self.text])])
         self.characters += sum(map(len, prompts))
@@ -354,36 +323,27 @@ class _Start:
 
     @property
     def share(self) -> float:
-        """The share of the prompts that is the same for all."""
         same = (self.told + len(self.text or "")) * self.count
         return same / max(self.told * self.count + self.characters, 1)
 
     @property
     def tokens(self) -> int:
-        """How many tokens that is in each prompt, about."""
         return (self.told + len(self.text or "")) // pricing.CHARACTERS_A_TOKEN
 
 
 def _common(texts: Sequence[str]) -> str:
-    """Return what texts have in common from their first character on; the first and last by order tell."""
     first, last = min(texts), max(texts)
     return first[: sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False)))]
 
 
 @dataclass(slots=True)
 class _Recordings:
-    """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
-
     run: Run
     starts: dict[tuple[str, str], _Start] = field(default_factory=dict)  # by judge and dataset, of what is to be asked
     usages: dict[tuple[str, str, Arm], list[Usage]] = field(default_factory=dict)  # of what is recorded of each arm
     _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, PlanWithUsage]] = field(default_factory=dict)
 
     def cost(self, judge_name: str, dataset: str, arm: Arm, about: PairScope) -> pricing.Cost:
-        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted.
-
-        Of pairs that are still to be chosen from, the dearest ones may be.
-        """
         judge, (condition, _) = self.run.judge(judge_name), arm
         if not judge.kind.is_asked:
             return NOTHING
@@ -406,7 +366,6 @@ class _Recordings:
         return pricing.maximum_cost(judge.table, prompts_to_ask)
 
     def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, PlanWithUsage]:
-        """Return the plans that are known before anything is asked, looked up once."""
         key = (judge.name, dataset, tuple(pair.id for pair in pairs))
         if key not in self._plans:
             self._plans[key] = self.run.answer_service.known_plans(judge, dataset, pairs)

@@ -1,7 +1,6 @@
-"""Preflight of looks: the mean number of calls if contrasts stop at the first decisive look.
+"""Preflight of looks: the mean number of calls up to the deciding look.
 
-The preflight's maximum counts all pairs. This estimate is for a judge without bias, exact for its gates. Contrasts
-count as independent, and a shared arm is asked while any of its contrasts is undecided.
+Assumes an unbiased judge and independent contrasts; a shared arm is asked while any is undecided.
 """
 
 import math
@@ -34,12 +33,15 @@ def look_savings(
     costs: Mapping[Key, Cost],
     recorded: Mapping[Key, Sequence[Usage]],
 ) -> Iterator[str]:
-    """Yield a line for each judge whose contrasts have looks: calls, tokens and money that they take in the mean.
+    """Yield the mean calls, tokens and money of looks per judge.
 
-    Before them a line for each dataset with more pairs than the last look has.
+    Notes on datasets beyond the last look come first.
 
-    `costs` are of what is missing at most; `recorded` what the answers took that are there already, of which the tokens
-    of the others are the mean, where any tells.
+    Args:
+        run: The run.
+        designs: The contrast of each check.
+        costs: Maximum costs of missing answers.
+        recorded: Usages of recorded answers, for the mean.
     """
     beyond = {
         (subject.dataset, design.n, looks[-1])
@@ -73,10 +75,9 @@ def look_savings(
 
 
 def advise_looks(run: Run, designs: Mapping[CheckId, PlannedContrast | None]) -> Iterator[str]:
-    """Yield what looks come to over all contrasts: those that gates plan, or those that are advised.
+    """Yield the chances of planned or advised looks.
 
-    They are advised where a judge that shifts by less than the tolerance gets everything green in less than half of the
-    runs; not of the closest pairs of a pool, for which no chance is known.
+    Looks are advised if an unbiased judge passes everything in less than half of the runs.
     """
     gated = {each: of for each, of in designs.items() if of and not of.scored and not run.about(each).pool}
     shift = max([each for each in SHIFTS if all(each < of.tolerance for of in gated.values())], default=0.0)
@@ -108,7 +109,6 @@ def advise_looks(run: Run, designs: Mapping[CheckId, PlannedContrast | None]) ->
 
 
 def _with_looks(design: PlannedContrast) -> PlannedContrast:
-    """Return a design with the looks that are advised and as many pairs as the last one needs."""
     steps = planned_levels(ADVISED, ADVISED[-1], design.alpha)
     return replace(design, n=ADVISED[-1], steps=steps, last_look=ADVISED[-1])
 
@@ -118,7 +118,6 @@ def _is_counted(usage: Usage) -> bool:
 
 
 def _sharing(run: Run, designs: Mapping[CheckId, PlannedContrast | None], key: Key) -> list[PlannedContrast | None]:
-    """Return the designs of the checks for which something is asked; None for one that asks about all its pairs."""
     judge, dataset, arm = key
     return [
         design
@@ -130,7 +129,6 @@ def _sharing(run: Run, designs: Mapping[CheckId, PlannedContrast | None], key: K
 
 
 def _share(sharing: Sequence[PlannedContrast | None], flips: float, recorded: int, missing: int) -> float:
-    """Return which share of the calls that are missing is made in the mean; the recorded ones are the first."""
     looked = [design for design in sharing if design is not None and design.steps]
     if len(looked) < len(sharing) or not looked:
         return 1.0
@@ -140,7 +138,6 @@ def _share(sharing: Sequence[PlannedContrast | None], flips: float, recorded: in
 
 
 def _ended(designs: Sequence[PlannedContrast], flips: float) -> tuple[list[float], list[float]]:
-    """Return the looks of some contrasts, as shares of the pairs, and how likely all of them have ended by each."""
     ends = [
         [(look / each.n, ended) for look, ended in zip(course.looks, course.ended, strict=True)]
         for each in designs

@@ -7,7 +7,7 @@ from judgefixtures.checks.human_agreement import label_counts
 from judgefixtures.checks.swap import REPEATED, check_of_swap_part
 from judgefixtures.client.costs import Cost, format_usd, maximum_cost, share_of_cost
 from judgefixtures.config import SwapTable
-from judgefixtures.metrics.contrast_metrics import chosen_responses, movable_share
+from judgefixtures.metrics.movable_pairs import chosen_responses, movable_share
 from judgefixtures.models.replies import Arm
 from judgefixtures.statistics import Estimate, format_share
 from judgefixtures.statistics.agreement import too_few_labels_text
@@ -34,7 +34,11 @@ def swap_preflight_lines(
 ) -> list[str]:
     """Return the lines on one candidate's swap.
 
-    `missing` is what is not recorded yet of each judge, at most, `controls` what those of both judges cost at all.
+    Args:
+        run: The run.
+        compared: The parts of the swap.
+        missing: Maximum cost of missing answers by judge.
+        controls: Cost of both judges' controls.
     """
     judge, baseline = compared[0].judge, str(compared[0].baseline)
     cells = [each for each in compared if each.check.contrast is not None]
@@ -68,7 +72,6 @@ def swap_preflight_lines(
 
 
 def _takeover(run: Run, compared: Sequence[CheckId]) -> str:
-    """Return how likely a grader takes over from one that is as good, by the labels that there are."""
     swap, about = run.config.swap, [run.about(each).at_most for each in compared if each.check.contrast is None]
     labels = label_counts([pair for pairs in about for pair in pairs])
     prospect = ""
@@ -80,7 +83,6 @@ def _takeover(run: Run, compared: Sequence[CheckId]) -> str:
 
 
 def _to_record(run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost]) -> list[str]:
-    """Return the command that records what is missing of each judge; none where neither can be asked."""
     judge, baseline = compared[0].judge, str(compared[0].baseline)
     chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
@@ -90,7 +92,6 @@ def _to_record(run: Run, compared: Sequence[CheckId], missing: Mapping[str, Cost
 
 
 def _caveats(run: Run, compared: Sequence[CheckId], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return what the chances were simulated for, in what this swap is another, and why one is not known."""
     swap, of_cues = run.config.swap, [each for each in compared if each.check.contrast is not None]
     layout = (len(of_cues), len({each.check.family for each in of_cues}), len({each.dataset for each in of_cues}))
     own = {name: getattr(swap, name) for name in SwapTable.model_fields if name.endswith("_margin")}
@@ -103,7 +104,6 @@ def _caveats(run: Run, compared: Sequence[CheckId], rows: Sequence[Sequence[str]
 
 
 def _ruled_out(run: Run, cells: Sequence[CheckId], sizes: Mapping[str, int], flips: Mapping[str, Estimate]) -> str:
-    """Return what an APPROVE rules out for a single contrast, on the dataset where that is least."""
     swap, alpha = run.config.swap, run.config.default_gate.alpha
     planned = max(check_of_swap_part(each).cells for each in cells)
     margin = max(swap.vsr_margin, swap.silent_margin)
@@ -131,7 +131,6 @@ def _shares(powers: Sequence[SwapPower | None], name: str) -> str:
 
 
 def _cost(run: Run, compared: Sequence[CheckId], n: int) -> Cost:
-    """Return what everything costs both judges at most, with n pairs where a dataset has fewer, nothing recorded."""
     total = NOTHING
     for (judge, _, (condition, _)), each in dict(asked_by(run, compared)).items():
         kind, pairs = run.judge(judge).kind, run.about(each).at_most
@@ -142,7 +141,7 @@ def _cost(run: Run, compared: Sequence[CheckId], n: int) -> Cost:
 
 
 def asked_by(run: Run, subjects: Iterable[CheckId]) -> Iterator[tuple[tuple[str, str, Arm], CheckId]]:
-    """Yield what each check asks, its preparation too, as judge, dataset and arm; several checks may ask the same."""
+    """Yield judge, dataset and arm of every request of the checks."""
     for each in subjects:
         for judge in each.judges:
             for arm in run.judge(judge).kind.asks_in_all(each.check.arms):
@@ -150,7 +149,6 @@ def asked_by(run: Run, subjects: Iterable[CheckId]) -> Iterator[tuple[tuple[str,
 
 
 def _flips(run: Run, cells: Sequence[CheckId]) -> dict[str, Estimate]:
-    """Return by dataset the share of pairs on which the baseline's recorded repeats differ, where there are any."""
     flips: dict[str, Estimate] = {}
     for each in cells:
         if each.dataset not in flips:
@@ -165,7 +163,6 @@ def _flips(run: Run, cells: Sequence[CheckId]) -> dict[str, Estimate]:
 
 
 def _pooled(shares: Iterable[Estimate]) -> float | None:
-    """Return the share over the pairs of all datasets, as far from 0 and 1 as chances are known; None without any."""
     known = list(shares)
     n = sum(each.n for each in known)
     return min(max(sum(each.value * each.n for each in known) / n, 0.01), 0.99) if n else None

@@ -1,4 +1,4 @@
-"""Run registry: the judges, pairs, contrasts and checks of a configuration, each created on first use."""
+"""Run registry: the judges, pairs, contrasts and checks of a configuration."""
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from .samples import Samples
 
 
 class RunRegistry:
-    """What a configuration names; everything has one object in a run."""
+    """The configured objects, each created once."""
 
     def __init__(self, context: RunContext, samples: Samples, logs: Imports) -> None:
         self._config, self._options = context.config, context.options
@@ -31,9 +31,10 @@ class RunRegistry:
         self._contrasts: dict[str, tuple[Contrast, ...]] = {}
 
     def judge(self, name: str) -> Judge:
-        """Return a configured judge, or one with a wording of it, made once.
+        """Return a configured judge, or one of its wordings.
 
-        Raises JudgeFixturesError with the names there are.
+        Raises:
+            JudgeFixturesError: There is no such judge.
         """
         if REWORDED in name:
             return next(each for each in self.judge(name.partition(REWORDED)[0]).rewordings if each.name == name)
@@ -46,17 +47,21 @@ class RunRegistry:
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        """Return a judge's pairs, from the source or a snapshot."""
         self._config.check_dataset_files(dataset)
         return self._samples.of(judge, dataset).shown
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        """Every family: cues, order, repeats and edits."""
         return (*self._config.cues, *OTHER_FAMILIES)
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
-        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        """Return the contrasts of a family.
+
+        Raises:
+            JudgeFixturesError: There is no such family.
+        """
         if family not in self._contrasts:
             cues, repeats = self._config.cues, self._options.repeats
             others = family in OTHER_FAMILIES
@@ -71,21 +76,22 @@ class RunRegistry:
         return {check.name: check for check in checks_of(self._every_contrast())}
 
     def check(self, name: str) -> Check:
-        """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
+        """Return the check with this name.
+
+        Raises:
+            JudgeFixturesError: There is no such check.
+        """
         if name not in self._checks:
             raise JudgeFixturesError(f"there is no check {name!r}: {accepted_values(name, self._checks)}.")
         return self._checks[name]
 
     def fitted(self, check: Check, table: JudgeTable, pairs: Sequence[Pair]) -> Check:
-        """Return a check as a judge is asked it: of a cue with all repeats where its answers are drawn.
-
-        They tell how sure it is.
-        """
+        """Return a check for a judge, with repeats if its answers vary."""
         check = check.for_mode(mode_class(table), pairs)
         return check.repeated(self._options.repeats) if table.draws else check
 
     def selecting(self, subject: CheckId) -> str:
-        """Return the options that select a check and none of the others there are, for commands in messages."""
+        """Return the options that select only this check."""
         key = (subject.judge, subject.dataset, subject.baseline)
         if key not in self._others:
             checks = checks_of(self._every_contrast())
@@ -99,9 +105,9 @@ class RunRegistry:
     def swap_cells(
         self, judge: str, families: Iterable[str] | None = None, datasets: Sequence[str] | None = None
     ) -> int:
-        """Return how many contrasts on datasets a swap to a judge compares: the margin of each is planned for them.
+        """Return the number of contrasts on datasets in a swap.
 
-        A test may name families and datasets of its own; the others are those of the options and the configuration.
+        `families` and `datasets` of a test replace those configured.
         """
         names = self._config.swap.families if families is None else families
         known = judge if judge in self._config.judges else None  # code may have made it
@@ -118,10 +124,7 @@ class RunRegistry:
         return sum(len(cells[name]) * len(contrasts) for name, contrasts in of_family.items())
 
     def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return everything that results depend on beside what was asked and answered, by table and key.
-
-        Of these judges it is what their identity leaves out.
-        """
+        """Return the settings that results depend on, by table and key."""
         config = self._config
         decisive = config.decisive
         decisive[""]["pairs"] = self._options.pairs or config.pairs

@@ -1,4 +1,4 @@
-"""Request executor: send requests through their recordings on one event loop, and record the costs."""
+"""Request executor: send requests through their recordings on one event loop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .notes import AskedRequests, note_unfinished_files, warn_of_retirement
 
 
 class RequestExecutor:
-    """Asks for a whole run: one client per judge serves all checks, and one budget holds."""
+    """Sends a run's requests with one client per judge and one budget."""
 
     def __init__(
         self,
@@ -40,13 +40,13 @@ class RequestExecutor:
         self.runner = OwnLoop()
 
     def reader(self) -> RequestExecutor:
-        """Return who reads what this one records, and asks nobody; on its event loop, which is closed with this."""
+        """Return a replaying executor on the same event loop."""
         reader = RequestExecutor(self._context.as_replay, self._batch_session, no_progress, None)
         reader.runner, reader._asked = self.runner, self._asked
         return reader
 
     def close(self) -> None:
-        """Close the connections of everybody that was asked, and the event loop."""
+        """Close all connections and the event loop."""
         self.runner.close(self._hang_up)
 
     async def _hang_up(self) -> None:
@@ -90,7 +90,6 @@ class RequestExecutor:
 
     @property
     def _concurrency(self) -> int:
-        """How many calls are in flight. Replaying waits for nobody: there they would only cost switching."""
         return 1 if self._context.is_offline else self._context.options.concurrency
 
     def _prepare(self, judge: Judge, client: ModelClient[Any]) -> None:
@@ -101,7 +100,6 @@ class RequestExecutor:
             client.rate_limiter.share(options.shared, client.paced_as, self._concurrency)
 
     def _write_down(self, round_of_requests: AskedRequests, meter: CostMeter) -> None:
-        """Write down what asking came to, also where it ended early."""
         judge, task, ledger = round_of_requests.judge, round_of_requests.task, round_of_requests.asking.ledger
         if task.among is None:  # a detector judges nothing: its identity stands with what it read
             ledger.judges[judge.name] = judge.identity

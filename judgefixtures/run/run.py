@@ -54,7 +54,7 @@ REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
 
 
 class Run:
-    """Judges, datasets and recordings of one configuration, loaded when first needed.
+    """Judges, datasets and recordings of one configuration, loaded on first use.
 
     >>> run = Run.from_config(None)
     >>> len(run.contrasts("provenance"))
@@ -101,10 +101,15 @@ class Run:
     def from_config(
         cls, path: str | Path | None = "pyproject.toml", *, cassettes: str | Path | None = None, **options: Any
     ) -> Self:
-        """Return the run of a configuration file: a pyproject.toml's table [tool.judgefixtures], or a file of its own.
+        """Return the run of a configuration file.
 
-        `path` None is the built-in configuration alone. `cassettes` is the folder of recordings, by default the one
-        beside the file; further options are those of RunOptions. Raises JudgeFixturesError naming what is wrong.
+        Args:
+            path: A pyproject.toml with [tool.judgefixtures], or a file of its own; None for built-in settings.
+            cassettes: The folder of recordings, by default beside the file.
+            options: Fields of RunOptions.
+
+        Raises:
+            JudgeFixturesError: The configuration is invalid.
         """
         options.setdefault("command", context.command_start(path, cassettes, options))
         if path is None:
@@ -120,9 +125,9 @@ class Run:
         self.close(finished=error is None)
 
     def close(self, *, finished: bool = True) -> None:
-        """Close the judges' connections and the event loop.
+        """Close connections and the event loop.
 
-        Where the run is `finished`, the next one with record mode "all" starts afresh; else it goes on with this one.
+        After an unfinished run, record mode "all" continues.
         """
         if finished:
             self.library.finish()
@@ -132,32 +137,39 @@ class Run:
     # --- what there is ----------------------------------------------------------------------------------------
 
     def judge(self, name: str) -> Judge:
-        """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
+        """Return a configured judge.
+
+        Raises:
+            JudgeFixturesError: There is no such judge.
+        """
         return self.registry.judge(name)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it.
+        """Return a judge's pairs, from the source or a snapshot.
 
-        Of a dataset with `closest` they are the first ones of the pool; checks of cues are about the closest in place
-        of them.
+        With `closest`, these are the pool's first pairs; cue checks use the closest.
         """
         return self.registry.pairs(judge, dataset)
 
     def about(self, subject: CheckId) -> PairScope:
-        """Return which pairs a check is about, as far as that is known before anybody is asked."""
+        """Return the pairs of a check, as known before asking."""
         return self.pair_selector.about(subject)
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        """Every family: cues, order, repeats and edits."""
         return self.registry.families
 
     def selecting(self, subject: CheckId) -> str:
-        """Return the options that select a check and none of the others there are, for commands in messages."""
+        """Return the options that select only this check."""
         return self.registry.selecting(subject)
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
-        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        """Return the contrasts of a family.
+
+        Raises:
+            JudgeFixturesError: There is no such family.
+        """
         return self.registry.contrasts(family)
 
     # --- gates ------------------------------------------------------------------------------------------------
@@ -171,12 +183,20 @@ class Run:
         baseline: str | Judge | None = None,
         pairs: Sequence[Pair] | None = None,
     ) -> Finding:
-        """Return what one check finds about a judge on a dataset: the same as pytest's item of that name.
+        """Return the finding of one check, as in pytest.
 
-        `judge` is a name of the configuration or a judge made by `load_judge`; so is `baseline`, with which the check
-        is a comparison. `pairs` are those of the dataset unless they are given. Raises JudgeFixturesError for a name
-        that there is not, and WaitingError where answers are to come from a batch; what cannot be measured is a
-        finding with the status ERROR.
+        Unmeasurable checks have the status ERROR.
+
+        Args:
+            name: The check's name.
+            judge: A configured name, or a judge from `load_judge`.
+            dataset: The dataset's name.
+            baseline: The judge to compare with.
+            pairs: Replacement for the dataset's pairs.
+
+        Raises:
+            JudgeFixturesError: A name is unknown.
+            WaitingError: Batch answers are pending.
         """
         who = self.judge(judge) if isinstance(judge, str) else judge
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
@@ -194,34 +214,39 @@ class Run:
         beside: Iterable[CheckId] = (),
         item: CheckId | None = None,
     ) -> Finding:
-        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
+        """Return the finding of a case after asking its judges.
 
-        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
-        is what commands in messages select in place of the case: a user's fixtures may have made its judges.
+        `beside` are the run's other checks: nothing is recorded if one cannot pass. `item` is the check that messages
+        select.
         """
         return self.check_runner.check(check, case, ItemRecord() if ledger is None else ledger, beside, item)
 
     def until_decided(
         self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart] = ()
     ) -> Finding | None:
-        """Ask about a swap a look at a time, and stop as soon as it is decided, or the looks end.
+        """Ask about a swap look by look until it is decided.
 
-        `subject` is one of its parts, the others are those in `beside` of the same two judges. From then on its checks
-        are about the first pairs that this look has. `required` is everything that swaps compare: what is no part of
-        this run decides nothing. Returns what ended the recording, if anything.
+        Args:
+            subject: A part of the swap.
+            beside: The run's other checks.
+            ledger: The item's record.
+            required: All parts; missing ones prevent a decision.
+
+        Returns:
+            The finding that ended the recording, or None.
         """
         return self._stopping.ask_until_decided(subject, beside, ledger, required)
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: RequestContext) -> ControlRow:
-        """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
+        """Return a judge's control, run once."""
         return self.control_runner.control(judge, pairs, asking)
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least."""
+        """Return a judge's clear pairs of a dataset."""
         return self.control_runner.trial(judge, dataset)[1]
 
     def control_need(self, judge: str, dataset: str) -> SampleRequirement | None:
-        """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
+        """Return a control's unmet requirement, or None."""
         return self.control_runner.need(judge, dataset)
 
     # --- answers ----------------------------------------------------------------------------------------------
@@ -229,11 +254,14 @@ class Run:
     def answers(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], ledger: ItemRecord | None = None
     ) -> Answers:
-        """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
+        """Return a judge's recorded or new answers in every arm.
 
-        One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
-        JudgeFixturesError for pairs that its template cannot show, FatalJudgeError and BudgetError for what ends a
-        recording, WaitingError where answers come in batches.
+        Raises:
+            CassetteMissError: An answer is not recorded.
+            JudgeFixturesError: The template cannot show a pair.
+            FatalJudgeError: The recording must end.
+            BudgetError: The budget is exhausted.
+            WaitingError: Batch answers are pending.
         """
         check_judge_fits_dataset(judge.name, judge.table, judge.template, dataset, pairs)
         asking = RequestContext(dataset, "answers", "", ItemRecord() if ledger is None else ledger)
@@ -245,5 +273,9 @@ class Run:
     # --- batches ----------------------------------------------------------------------------------------------
 
     def send_batches(self) -> list[str]:
-        """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
+        """Send the queued batches and return notes.
+
+        Raises:
+            FatalJudgeError: Some requests cannot succeed.
+        """
         return self.batch_session.send(self._executor.runner)

@@ -1,7 +1,6 @@
-"""Samples: the pairs of a run, from a dataset's source or from the snapshot beside its recordings.
+"""Samples: the pairs of a run, from a source or the snapshot beside its recordings.
 
-A snapshot replaces a source that may change or be offline: nothing is then downloaded. Each sample is loaded once per
-session, for all judges.
+With a snapshot nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -35,13 +34,15 @@ from judgefixtures.sources.source import Source
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .compatibility import check_judge_fits_dataset
+from .messages import MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
 class SampledPairs:
-    """What a judge is asked about: pairs of a sample, how many it could have had, and whose recordings froze it.
+    """A judge's pairs, with the sample's origin and size.
 
-    `shown` is what it is asked about for them: themselves, or each of their responses.
+    Attributes:
+        shown: The pairs, or each of their responses.
     """
 
     pairs: tuple[Pair, ...]
@@ -52,7 +53,7 @@ class SampledPairs:
 
 
 class Samples:
-    """The pairs for each judge and dataset of a session."""
+    """The pairs for each judge and dataset, loaded once per session."""
 
     def __init__(
         self,
@@ -70,13 +71,17 @@ class Samples:
         self._whole = False
 
     def whole(self) -> Samples:
-        """Return the samples that have every pair of their sources, whatever is wanted; read once for both."""
+        """Return the samples with all pairs of their sources."""
         whole = Samples(self._config, self._library, None, self._note, self._baseline)
         whole._whole, whole._loaded, whole._templates = True, self._loaded, self._templates
         return whole
 
     def of(self, judge: str, dataset: str) -> SampledPairs:
-        """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had, or asked about."""
+        """Return a judge's pairs.
+
+        Raises:
+            JudgeFixturesError: They are missing or unsuitable.
+        """
         if (judge, dataset) not in self._chosen:
             chosen = self._choose(judge, dataset)
             kind = self._kind(judge)
@@ -87,17 +92,17 @@ class Samples:
         return self._chosen[judge, dataset]
 
     def is_remote(self, dataset: str) -> bool:
-        """Tell whether a dataset is fetched, and then frozen, rather than read where it lies."""
+        """Return whether a dataset is downloaded and frozen."""
         source = self._config.source(dataset)
         needs_copy = source.path is None and not source.is_built_in  # it is read by path alone, and none is given
         return bool(hub_id(source)) or needs_copy
 
     def is_here(self, judge: str, dataset: str) -> bool:
-        """Tell whether nothing is fetched to say what a judge is asked about."""
+        """Return whether the pairs need no download."""
         return (judge, dataset) in self._chosen or not self.is_remote(dataset)
 
     def describe_pairs(self, judge: str, dataset: str) -> list[str]:
-        """Return lines for the preflight that describe what a judge is asked about."""
+        """Return the preflight's lines on a judge's pairs."""
         chosen, source = self.of(judge, dataset), self._config.source(dataset)
         frozen = f"frozen beside the recordings of {chosen.frozen_for}" if chosen.frozen_for else ""
         return describe_sample(
@@ -105,7 +110,6 @@ class Samples:
         )
 
     def _template(self, judge: str) -> Template | None:
-        """Return the template of a judge of the configuration, read once; None for one that somebody's code made."""
         if judge not in self._config.judges:
             return None
         if judge not in self._templates:
@@ -131,7 +135,6 @@ class Samples:
         return chosen
 
     def _fresh(self, judge: str, dataset: str, source: Source, revision: str | None = None) -> SampledPairs:
-        """Return the pairs of the source itself, loaded once a session."""
         if dataset not in self._loaded:
             pinned = source if source.revision or revision is None else replace(source, revision=revision)
             self._loaded[dataset] = load_sample(replace(pinned, balance_positions=False), self._config.seed)
@@ -146,16 +149,11 @@ class Samples:
         return chosen
 
     def _kind(self, judge: str) -> type[JudgeMode] | None:
-        """Return the kind of a judge of the configuration; None for one that somebody's code made."""
         table = self._config.judges.get(judge)
         return None if table is None else mode_class(table)
 
     def _positions(self, judge: str, source: Source) -> dict[str, Pair]:
-        """Return pairs as recordings were made on them: whatever becomes of their gold, they keep their positions.
-
-        The judge's own recordings come first, then those of the one that it is compared with, which must be asked the
-        same. Another seed draws all positions anew, and the house sets are as the package has them.
-        """
+        """Keep recorded positions even if gold changes, unless the seed changed."""
         if source.is_built_in:
             return {}
         others = sorted(folder.parent.name for folder in self._library.root.glob(f"*/{source.name}"))
@@ -174,7 +172,6 @@ class Samples:
         return kind is not None and not kind.is_asked
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> SampledPairs:
-        """Return the frozen sample where it is enough, and the hub's where the run may look there."""
         if self._library.mode == "all":
             return self._fresh(judge, dataset, source)
         owner = self._owner(judge, dataset, source)
@@ -186,18 +183,13 @@ class Samples:
             return self._thawed(judge, owner, dataset, source, frozen)
         if self._library.mode == "none":
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: the sample frozen beside the recordings of {owner} does not serve: {problem}. "
-                "Go back to what it was recorded with, or record anew where there is network: "
-                f"{self._library.command_start} --judge {judge} --judge-dataset {dataset} --judge-record missing"
+                MESSAGES.frozen_sample_unfit(dataset, owner, problem, self._library.command_start, judge)
             )
         # The same commit as before: what was recorded stays good, and more pairs begin with the same ones.
         return self._fresh(judge, dataset, source, frozen.revision)
 
     def _unsigned(self, judge: str, chosen: SampledPairs) -> SampledPairs:
-        """Return fetched pairs without who wrote them, unless a template shows it: else it is not frozen with them.
-
-        A report of what is fetched now has no more to go by than one of a replay.
-        """
+        """Drop authors that no template shows: a replay lacks them too."""
         templates = [self._template(name) for name in (judge, self._baseline) if name is not None]
         columns = {column for template in templates if template is not None for column in template.columns}
         unshown = {MODEL, *MODELS} - columns
@@ -212,17 +204,14 @@ class Samples:
             return self._of_recordings(judge, dataset, source)
         if self._library.mode == "none" and (hub := hub_id(source)) and not is_offline():
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: no sample of {hub} is frozen in {self._library.folder(judge, dataset)}, and "
-                f"--judge-record none uses no network, nor does its preflight. {unreachable_dataset_advice(source)}"
+                MESSAGES.no_frozen_sample(
+                    dataset, hub, self._library.folder(judge, dataset), unreachable_dataset_advice(source)
+                )
             )
         return self._fresh(judge, dataset, source)
 
     def _owner(self, judge: str, dataset: str, source: Source) -> str | None:
-        """Return the judge whose frozen sample serves: the judge's own, or another's where all that fit agree.
-
-        Another judge's sample is as good as the hub's, since it is told by its selection, seed and digests; and two
-        judges are compared on the same pairs only if the second is asked about those of the first.
-        """
+        """Find a usable snapshot: two compared judges need the same pairs."""
         if self._library.frozen_sample(judge, dataset) is not None:
             return judge
         if self._library.frozen(judge, dataset):
@@ -243,7 +232,6 @@ class Samples:
         return longest if all(fitting[longest].extends(other) for other in fitting.values()) else None
 
     def _mismatch(self, frozen: SampleSnapshot, source: Source) -> str | None:
-        """Return why a frozen sample is not the one that is configured, or None where it is."""
         if dict(frozen.selection) != source.selection:
             was, now = frozen.selection, source.selection
             changed = [key for key in sorted({*was, *now}) if was.get(key) != now.get(key)]
@@ -256,11 +244,7 @@ class Samples:
         return None
 
     def _frozen_pairs(self, judge: str, owner: str, dataset: str) -> dict[str, Pair]:
-        """Return the pairs that are frozen beside the recordings of `owner`, by id.
-
-        Each has the columns of all that stands there: two judges that are compared may show different ones, and beside
-        the recordings of either are those that its own template shows.
-        """
+        """Join columns of all snapshots: compared judges may show different ones."""
         frozen = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
         for name in dict.fromkeys(filter(None, (judge, self._baseline))):
             for pair in self._library.frozen(name, dataset) if name != owner else ():
@@ -269,7 +253,6 @@ class Samples:
         return frozen
 
     def _lacking(self, judge: str, owner: str, dataset: str) -> str | None:
-        """Return which columns of a judge's template, or of the baseline's, were not frozen; None where all were."""
         templates = [self._template(name) for name in dict.fromkeys(filter(None, (judge, self._baseline)))]
         if not any(template.columns for template in templates if template is not None):
             return None
@@ -290,14 +273,10 @@ class Samples:
         return chosen
 
     def _of_recordings(self, judge: str, dataset: str, source: Source) -> SampledPairs:
-        """Return the frozen pairs where the source itself is not there, else what the source says about that."""
         frozen = self._library.frozen_sample(judge, dataset)
         if frozen is not None:
             if problem := self._mismatch(frozen, source) or self._lacking(judge, judge, dataset):
-                raise JudgeFixturesError(
-                    f"dataset {dataset!r}: {source.path} does not exist, and the sample frozen "
-                    f"beside the recordings of {judge} does not serve: {problem}."
-                )
+                raise JudgeFixturesError(MESSAGES.no_file_and_frozen_sample_unfit(dataset, source, judge, problem))
             return self._thawed(judge, judge, dataset, source, frozen)
         frozen_pairs = self._frozen_pairs(judge, judge, dataset).values()
         pairs = pair_tools.sample_order(frozen_pairs, self._config.seed)
@@ -306,7 +285,6 @@ class Samples:
         return SampledPairs(pairs[: self.wanted], Sample(pairs), len(pairs), judge)
 
     def _keep(self, judge: str, dataset: str, source: Source, chosen: SampledPairs) -> None:
-        """Have the library keep what is known of the sample with the next recordings; nothing for the house sets."""
         if source.is_built_in:
             self._library.shipped.update(pair.digest for pair in chosen.pairs)
             return
@@ -325,5 +303,4 @@ class Samples:
 
 
 def _name_now(pair: Pair) -> str:
-    """Return what a frozen pair's id is compared by; one made of its texts is made of them with today's line ends."""
     return text_id(pair_tools.with_line_ends(pair, "\n")) if pair.id == text_id(pair) else pair_tools.id_key(pair.id)

@@ -1,4 +1,4 @@
-"""Swap looks: ask about a swap look by look, and stop once it is decided."""
+"""Swap looks: ask about a swap look by look until it is decided."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
@@ -16,17 +16,18 @@ from judgefixtures.util.errors import JudgeFixturesError
 from .closest_pairs import PairScope
 from .context import RunContext
 from .item_record import ItemRecord, RequestContext
+from .messages import MESSAGES
 from .registry import RunRegistry
 
 
 @dataclass(slots=True)
 class SwapLookProgress:
-    """At how many pairs per dataset the swaps of a run are, by their two judges; none of those that take no looks."""
+    """Current pairs per dataset of each swap with looks."""
 
     pairs: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def first_pairs(self, case: CheckInput, asking: RequestContext) -> tuple[CheckInput, RequestContext]:
-        """Return a case with the first of its pairs, as many as the look has that its swap is at."""
+        """Return a case with the first pairs of its swap's look."""
         look = self.pairs.get(tuple(judge.name for judge in case.judges))
         pairs = first_pairs(case.pairs, look)
         if len(pairs) == len(case.pairs):
@@ -34,9 +35,9 @@ class SwapLookProgress:
         return replace(case, pairs=pairs), replace(asking, part=True)
 
     def options(self, subject: CheckId, datasets: Iterable[str]) -> str:
-        """Return the options that ask for a swap as far as it was decided; empty where no look was taken.
+        """Return the options that record a decided swap, or "".
 
-        All of its parts decide, so that all of them are selected: a single one would be asked about to the last look.
+        They select all parts, since all decide.
         """
         if subject.judges not in self.pairs:
             return ""
@@ -49,7 +50,12 @@ class SwapLookProgress:
 
 @dataclass(frozen=True, slots=True)
 class SwapLookRunner:
-    """What takes the looks: `about` tells which pairs a check is about, `check` asks and decides."""
+    """Takes the looks of swaps.
+
+    Attributes:
+        about: Returns a check's pairs.
+        check: Asks and decides.
+    """
 
     context: RunContext
     registry: RunRegistry
@@ -60,7 +66,7 @@ class SwapLookRunner:
     def ask_until_decided(
         self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord, required: Iterable[PlannedSwapPart]
     ) -> Finding | None:
-        """Ask a look at a time, and return what ended the recording, if anything."""
+        """Ask look by look; return the finding that ended it."""
         if subject.judges in self.looks.pairs:
             return None
         parts = [each for each in beside if each.judges == subject.judges]
@@ -81,7 +87,6 @@ class SwapLookRunner:
         return None
 
     def _part(self, subject: CheckId, beside: Sequence[CheckId], ledger: ItemRecord) -> Finding:
-        """Return what a part of a swap finds at the look that it is at."""
         judge, baseline = map(self.registry.judge, subject.judges)
         pairs = self.registry.pairs(subject.judge, subject.dataset)
         return self.check(
@@ -89,7 +94,6 @@ class SwapLookRunner:
         )
 
     def _note_end(self, subject: CheckId, parts: Sequence[CheckId], decided: bool) -> None:
-        """Note at which look a swap ended, and what that leaves out."""
         look = self.looks.pairs[subject.judges]
         spared = {name: self._spared(self.registry.judge(name), parts, look) for name in subject.judges}
         if any(spared.values()):
@@ -98,18 +102,13 @@ class SwapLookRunner:
             each = f"{max(spared.values())} questions to each judge"
             if len(set(spared.values())) > 1:
                 each = " and ".join(f"{questions} questions to {name}" for name, questions in spared.items())
-            self.context.note(
-                f"{who}: look at {look} pairs per dataset: {state}; this swap leaves out {each}, and a replay "
-                "with --judge-until-decided the same ones"
-            )
+            self.context.note(MESSAGES.swap_look(who, look, state, each))
 
     def _spared(self, judge: Judge, parts: Sequence[CheckId], look: int) -> int:
-        """Return how many questions about the parts of a swap a judge is not asked after so many pairs."""
         spared = {(each.dataset, arm): each for each in parts for arm in judge.asks(each.check.arms)}
         return sum(self._behind(each, look) for each in spared.values())
 
     def _behind(self, subject: CheckId, look: int) -> int:
-        """Return how much of what a check is about comes behind a look; 0 where its own ERROR says why nobody knows."""
         with contextlib.suppress(JudgeFixturesError):
             pairs = self.about(subject).at_most
             return len(pairs) - len(first_pairs(pairs, look))

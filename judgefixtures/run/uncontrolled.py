@@ -17,9 +17,9 @@ from .answer_service import AnswerService
 def measure_uncontrolled(
     answer_service: AnswerService, check: Check, case: CheckInput, command: str
 ) -> tuple[NotCountedRow, ...]:
-    """Return the row of what recordings come to, about the pairs that are recorded in every arm; none without any.
+    """Return the row of pairs recorded in every arm, or none.
 
-    Of a swap these are the arms of both judges. `command` records the control, if it is missing.
+    `command` records a missing control.
     """
     for each, runs in ((check, None), (check.repeated(1), 1)):  # it may be the repeats that are not recorded
         who = [(judge, each.arms) for judge in case.judges]
@@ -38,7 +38,6 @@ def measure_uncontrolled(
 def _recorded(
     answer_service: AnswerService, judge: Judge, case: CheckInput, arms: Sequence[Arm]
 ) -> list[Mapping[str, Judgment]]:
-    """Return what is recorded of a judge in each arm, by pair id."""
     plans = answer_service.known_plans(judge, case.dataset, case.pairs)
     seen = (answer_service.recorded_judgments(judge, case.dataset, case.pairs, arm, plans) for arm in arms)
     return [{judgment.pair.id: judgment for judgment in arm} for arm in seen]

@@ -1,4 +1,4 @@
-"""Entry point of `python -m judgefixtures.simulator`: serve simulated judges until stopped, or while a command runs."""
+"""Entry point of `python -m judgefixtures.simulator`: serve simulated judges."""
 
 import argparse
 import signal
@@ -21,7 +21,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until interrupted, or while the command after `--` runs; return its exit code."""
+    """Serve until interrupted or until the command after `--` ends."""
     own, command = _split(arguments)
     parser = build_parser()
     options = parser.parse_args(own)
@@ -39,7 +39,6 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(command: list[str]) -> int:
-    """Run a command and return its exit code: Ctrl-C is for the command, which is served until it has ended."""
     # It comes to both of us. An exception could come between the command's end and its exit code, which would be lost.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

@@ -1,7 +1,4 @@
-"""Simulated batches in the wire formats of OpenAI, Gemini and Anthropic, with configurable failures.
-
-A test sets the time: a batch that takes a day is complete when the test moves the clock.
-"""
+"""Simulated batches of OpenAI, Gemini and Anthropic, with configurable failures."""
 
 import datetime
 import email.utils
@@ -25,7 +22,7 @@ Say = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]  # what a path
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What goes wrong in batches. Shares are of the questions, numbers of what happens next."""
+    """What fails in batches: shares of questions, or numbers of next events."""
 
     expired: float = 0.0  # unanswered after a day; the others were answered
     failing: float = 0.0  # answered with a passing error
@@ -43,7 +40,7 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedResponse:
-    """A response: its body, and whether the connection ends in the middle of it, or before it."""
+    """A response's body, and whether the connection breaks."""
 
     status: int
     body: bytes
@@ -54,7 +51,7 @@ class SimulatedResponse:
 
 @dataclass(slots=True)
 class SimulatedBatch:
-    """One batch: whose wire format, what was asked, and when."""
+    """One batch: its wire format, questions and time."""
 
     name: str
     kind: str
@@ -67,7 +64,7 @@ class SimulatedBatch:
 
 
 class _Shelf:
-    """Batches with their files and faults, whatever their wire format: what becomes of each question, and when."""
+    """Batches with files and faults, regardless of wire format."""
 
     def __init__(self, say: Say, seconds: float = 0.0) -> None:
         self.say = say
@@ -81,12 +78,10 @@ class _Shelf:
 
     @property
     def now(self) -> float:
-        """The time, by the desk's clock."""
         return time.time() + self.ahead
 
     @property
     def asked(self) -> Counter[str]:
-        """How often each question was answered in batches, by its id: what is paid for."""
         with self._lock:
             results = [each for batch in self.batches.values() for each in batch.results or ()]
             return Counter(name for name, status, _ in results if status in (200, 400))
@@ -102,14 +97,12 @@ class _Shelf:
         return _json(body, 429) if self._happens("refused") else None
 
     def _happens(self, fault: str) -> bool:
-        """Tell whether a fault happens next; it is one less then."""
         left: int = getattr(self.faults, fault)
         less: dict[str, Any] = {fault: max(left - 1, 0)}
         self.faults = replace(self.faults, **less)
         return left > 0
 
     def _page(self, kind: str, after: str | None) -> tuple[list[SimulatedBatch], bool]:
-        """Return the next batches, the latest first, and whether there are more."""
         own = [batch for batch in self.batches.values() if batch.kind == kind][::-1]
         start = 1 + next((number for number, batch in enumerate(own) if batch.name == after), -1)
         return own[start : start + PAGE], len(own) > start + PAGE
@@ -124,7 +117,6 @@ class _Shelf:
         return "expired" if any(body is None for _, _, body in self._results(batch)) else done
 
     def _results(self, batch: SimulatedBatch) -> list[tuple[str, int, dict[str, Any] | None]]:
-        """Return what became of each question, decided when it is first looked at."""
         if batch.results is None and not batch.word:
             batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
         return batch.results or []
@@ -157,12 +149,12 @@ class _Shelf:
 
 
 class BatchDesk(_Shelf):
-    """Takes batches, and answers them by asking what each question would have been answered at once."""
+    """Server of batches that answers as if asked at once."""
 
     def handle(
         self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str
     ) -> SimulatedResponse | None:
-        """Return the response to a request about batches or files; None for any other request."""
+        """Return the response about batches or files, or None."""
         parts = urlsplit(path)
         for verb, pattern, answer in self._routes:
             if verb == method and (match := re.search(pattern, parts.path)):
@@ -391,7 +383,6 @@ def _json_lines(rows: list[dict[str, Any]]) -> bytes:
 
 
 def _part(content_type: str, raw: bytes) -> bytes:
-    """Return the file of a multipart form."""
     form = email.message_from_bytes(f"content-type: {content_type}\r\n\r\n".encode() + raw)
     for part in form.walk():
         if part.get_filename():

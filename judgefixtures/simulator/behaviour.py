@@ -1,8 +1,6 @@
-"""Behaviour of each simulated judge: a function of the prompt and of how often it was asked.
+"""Behaviour of each simulated judge, as a function of the prompt.
 
-A judge is a rate: the percentage of pairs in which it chooses the first response, given the two labels. Each pair leans
-to its first response by some degree, and a judge chooses that response if the lean is below the rate. Labels therefore
-move exactly as many verdicts as the rates say, and always those of the closest pairs.
+A judge chooses the first response of a rate (percentage) of pairs, given two labels; closest pairs move first.
 """
 
 import math
@@ -45,10 +43,12 @@ NOISE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class PromptFeatures:
-    """What can be read off a prompt: the labels, the lean to the first response, the content type's name.
+    """What a judge reads in a prompt.
 
-    `difference` is the latent one, the log odds with which the readers of preferences.py prefer the first response.
-    Also which response is the longer by far, and which one an attack or an instruction inside of the task asks for.
+    Attributes:
+        difference: Log-odds that readers prefer the first response.
+        longer: The much longer response.
+        demanded: The response that an attack asks for.
     """
 
     labels: Labels
@@ -63,7 +63,7 @@ class PromptFeatures:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedJudge:
-    """A judge's rates by labels and content type, in percent; what it admits; its noise; and its weakness, if any."""
+    """A judge's rates in percent, admissions, noise and weakness."""
 
     rate: Callable[[Labels, str], tuple[int, bool]]
     admits: bool = False
@@ -98,7 +98,6 @@ def _published(model: str) -> Callable[[Labels, str], tuple[int, bool]]:
 
 
 def _extrapolated(labels: Labels, rates: Mapping[Labels, int]) -> int:
-    """Return a rate that was not published: additive strengths over UNKNOWN around the mean of the others."""
     published = [value for (x, _), value in rates.items() if x in PROVENANCE]
     mean = sum(published) / len(published)
     strength = {label: rates[label, "unknown"] - rates["unknown", label] for label in ("human", "llm")}
@@ -125,9 +124,9 @@ JUDGES: Mapping[str, SimulatedJudge] = {
 
 @dataclass(frozen=True, slots=True)
 class SimulatedScorer:
-    """A judge that scores one response at a time: the points, of a scale of ten, that a label is worth to it.
+    """A judge that scores one response.
 
-    They count in `share` of the pairs, and it says nothing of them.
+    A label adds points (of ten) in `share` of the pairs, unmentioned in the reason.
     """
 
     points: Mapping[str, int]
@@ -141,7 +140,7 @@ MODELS = (*JUDGES, *SCORERS, *GRADERS)
 
 
 def is_simulated(model: str) -> bool:
-    """Tell whether there is a simulated judge of this name: one of MODELS, or a grader with a planted shift.
+    """Return whether a simulated judge has this name.
 
     >>> is_simulated("simulated-faithful"), is_simulated("simulated-grader-planted-30-80"), is_simulated("gpt-4o")
     (True, True, False)
@@ -150,10 +149,13 @@ def is_simulated(model: str) -> bool:
 
 
 def simulated_answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, Any] | None = None) -> str:
-    r"""Return the text with which a simulated judge answers a prompt.
+    r"""Return a simulated judge's answer to a prompt.
 
-    A schema that the answer is to keep to tells a grader what its fields are called; others know theirs.
-    Raises KeyError for another model, and UnreadablePromptError where the responses or labels cannot be found.
+    A schema tells graders their fields.
+
+    Raises:
+        KeyError: Another model.
+        UnreadablePromptError: No responses or labels found.
 
     >>> simulated_answer("simulated-faithful", "Which is better?\nResponse 1:\nThis.\nResponse 2:\nThat.")[:22]
     '{"selected_response": '
@@ -182,9 +184,9 @@ def simulated_answer(model: str, prompt: str, asked_before: int = 0, schema: Map
 
 
 def prefers_first(difference: float, labels: Labels, effect: float, draw: float) -> bool:
-    """Return whether a judge with a latent cue effect chooses the first response, given a draw from [0, 1).
+    """Return whether a judge with a latent effect chooses the first response.
 
-    A label that is expected to win adds the effect to the latent difference of its pair.
+    A label expected to win adds the effect; `draw` is in [0, 1).
 
     >>> prefers_first(0.0, ("new", "old"), 0.8, draw=0.6), prefers_first(0.0, ("old", "new"), 0.8, draw=0.6)
     (True, False)
@@ -198,7 +200,6 @@ def _swayed(difference: float, labels: Labels, effect: float) -> float:
 
 
 def _unsure(seen: PromptFeatures, effect: float) -> float:
-    """Return the log odds of the first response: how strong the pair's content is, and an effect of new and expert."""
     favoured = [label in ("new", "expert") for label in seen.labels]
     # A clear pair's difference is that of its gold; of others the lean is told apart more finely than by votes.
     clear = abs(seen.difference) >= CLEAR
@@ -207,9 +208,7 @@ def _unsure(seen: PromptFeatures, effect: float) -> float:
 
 
 def latent(model: str, prompt: str) -> float | None:
-    r"""Return the log odds with which a simulated judge chooses the first response, or passes the one that it is shown.
-
-    None of a judge without a latent one.
+    r"""Return the log-odds of the first response or a pass, or None.
 
     >>> latent("simulated-faithful", "Which is better?\nResponse 1:\nThis.\nResponse 2:\nThat.")
     """
@@ -225,21 +224,18 @@ def latent(model: str, prompt: str) -> float | None:
 
 
 def _is_turned(seen: PromptFeatures, prompt: str) -> bool:
-    """Tell whether the words of a prompt turn a choice: whatever stands before the first response, the question too."""
     title = next(iter(_SECTION.finditer(prompt)), None)
     head = prompt if title is None else prompt[: title.start()]
     return abs(seen.difference) < CLEAR and draw_uniform("worded", head) < WORDED
 
 
 def _weakness(judge: SimulatedJudge, seen: PromptFeatures) -> int | None:
-    """Return what a judge chooses for no good reason, or None; a plan keeps it from looking at the length."""
     if judge.obeys and seen.demanded:
         return seen.demanded
     return seen.longer if judge.prefers_length and not seen.planned else None
 
 
 def _plan(judge: SimulatedJudge, prompt: str) -> str:
-    """Return an evaluation plan; a judge that obeys whatever it reads answers the task instead."""
     if judge.obeys:
         return "Sure! It works like this: the one thing leads to the other, and so it comes about. [simulated]"
     return f"{START_TAG}\n{draw_text(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
@@ -258,7 +254,7 @@ def _reason(judge: SimulatedJudge, seen: PromptFeatures, choice: int, rate: int,
 
 
 def read_prompt(prompt: str, separation: float = 1.0) -> PromptFeatures:
-    """Return what a simulated judge sees in a prompt; raises UnreadablePromptError."""
+    """Return what a judge reads in a prompt, or raise UnreadablePromptError."""
     labels = _labels(prompt)
     sections = _sections(prompt)
     first, second, content_type = sections or (prompt, "", "Response")
@@ -283,7 +279,6 @@ def read_prompt(prompt: str, separation: float = 1.0) -> PromptFeatures:
 
 
 def _lean(first: str | None, second: str | None) -> float:
-    """Return the lean to the first of two responses that are not a house pair; None is one without content."""
     if first is None or second is None:
         return 0.5 if first is second else 1.0 if first is None else 0.0
     lean = draw_uniform(*sorted((first, second)))
@@ -301,10 +296,6 @@ _CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {sentence}" for _, _, sentence
 
 
 def _labels(prompt: str) -> Labels:
-    """Return the labels of the two responses: a line that is a cue's sentence, the last one of each number.
-
-    Raises UnreadablePromptError where a sentence stands elsewhere, or one of the two alone.
-    """
     labels: dict[str, tuple[int, str]] = {}
     for label, pattern in _CUES:
         for match in pattern.finditer(prompt):
@@ -321,7 +312,6 @@ _LABEL_LINES = re.compile(r"^(?=.*\b(?P<word>\w+) 1 \S).*\n(?=.*\b(?P=word) 2 \S
 
 
 def _refuse_unknown_labels(prompt: str, first: str, second: str) -> None:
-    """Raise UnreadablePromptError where the lines that state labels are none of the built-in families."""
     heads = "\n".join(text.partition("\n")[0] for text in (first, second))  # cues before the responses
     tail = "\n".join(prompt.split("\n")[-2:])  # and after them, at the end of a prompt
     named = [match[0] for match in _LABEL_LINES.finditer(prompt) if match["word"].lower() in ("response", "story")]
@@ -334,7 +324,6 @@ _SECTION = re.compile(r"^\[?(?:Assistant [AB], )?(response|story) ([12])\]?:?$",
 
 
 def _sections(prompt: str) -> tuple[str, str, str] | None:
-    """Return the two responses and the content type, as the built-in templates set them out; None: they do not."""
     titles = list(_SECTION.finditer(prompt))
     first = next((title for title in titles if title[2] == "1"), None)
     second = next((title for title in reversed(titles) if title[2] == "2"), None)
@@ -351,10 +340,7 @@ def _without_cues(text: str) -> str:
 
 
 def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[HousePair, bool] | None:
-    """Return the house pair of a prompt, and whether its response 2 stands first; None for other pairs.
-
-    At least one response stands there word for word; the other may have been edited.
-    """
+    """Return a prompt's sample pair, and whether its responses are exchanged."""
     known_by_line = pairs_by_lean(separation)
     for line in prompt.split("\n"):
         for known in known_by_line.get(line, ()):
@@ -380,7 +366,6 @@ BETTER, WORSE, MIDDLE = 8, 4, 5
 
 
 def _score(judge: SimulatedScorer, prompt: str) -> str:
-    """Return the text with which a judge scores the one response of a prompt."""
     response = shown_response(prompt)
     question, merit = _merit(prompt, response.text, response.content_type)
     points = judge.points.get(response.label, 0) if draw_uniform("share", question) < judge.share else 0
@@ -393,7 +378,6 @@ def _score(judge: SimulatedScorer, prompt: str) -> str:
 
 
 def _merit(prompt: str, response: str, content_type: str) -> tuple[str, int]:
-    """Return the question and the points that a response has by merit alone, whatever was added to it."""
     plain = remove_edits(response, content_type)
     if plain is None:
         return prompt, 1
@@ -407,7 +391,6 @@ def _merit(prompt: str, response: str, content_type: str) -> tuple[str, int]:
 
 
 def _points(known: HousePair, number: int) -> int:
-    """Return the points of a house pair's response: of a clear pair far apart, of a close one equal or one apart."""
     chance, better = draw_uniform("points", known.pair.question), 1 if known.difference > 0 else 2
     if abs(known.difference) == CLEAR:
         return (BETTER if number == better else WORSE) + (-1, 0, 1)[int(chance * 3)]
@@ -416,7 +399,6 @@ def _points(known: HousePair, number: int) -> int:
 
 
 def _on_scale(points: int, prompt: str) -> str:
-    """Return points of the scale that a prompt names, which is 1 to 10 where it names none."""
     ends = _SCALE.search(prompt)
     if ends is None:
         return str(points)

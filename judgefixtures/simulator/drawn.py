@@ -1,4 +1,4 @@
-"""Pseudo-random draws that depend only on texts, and a cache shared by a server's threads."""
+"""Pseudo-random draws that depend only on texts, and a cache for threads."""
 
 import functools
 import hashlib
@@ -15,7 +15,7 @@ SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 
 
 def draw_text(texts: Sequence[str], *decided_by: str) -> str:
-    """Return one of some texts, always the same for the texts that decide."""
+    """Return one of the texts, decided by other texts."""
     return texts[int(draw_uniform(*decided_by) * len(texts))]
 
 
@@ -25,7 +25,7 @@ WORDED = 0.25
 
 
 def draw_uniform(*texts: str) -> float:
-    """Return a number in [0, 1) that the texts decide."""
+    """Return a number in [0, 1), decided by texts."""
     digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
@@ -34,10 +34,7 @@ _MAKING = threading.RLock()  # one for all: what is made may need what another o
 
 
 def cached_once(make: Callable[P, T]) -> Callable[P, T]:
-    """Return a function whose results are kept, each made by one thread while the others wait for it.
-
-    A hundred first requests at a time would else make it a hundred times.
-    """
+    """Return a cached function; one thread computes each result."""
     kept: Callable[..., T] = functools.cache(make)
 
     @functools.wraps(make)

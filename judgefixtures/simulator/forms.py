@@ -1,7 +1,4 @@
-"""Answer forms of grades: the form that a prompt or its schema requests, and a grade in that form.
-
-A prompt states the passing label first, as the built-in templates do.
-"""
+"""Answer forms of grades; a prompt states the passing label first."""
 
 import functools
 import json
@@ -30,10 +27,7 @@ _LABELS: Mapping[Notation, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class GradeForm:
-    """How a grade is to be said: in which notation, and by which labels, that of a pass first.
-
-    Of JSON also the fields of the answer in their order: what a field holds beside its name, "grade" or a type.
-    """
+    """The notation, labels (pass first) and JSON fields of a grade."""
 
     notation: Notation
     labels: tuple[Any, Any] = USUAL
@@ -54,7 +48,7 @@ class GradeForm:
         ]
 
     def stated(self, text: str) -> VerdictTokens:
-        """Return where an answer in this form states its grade.
+        """Return where an answer states its grade.
 
         >>> answer = GradeForm("grade", ("C", "I")).say(False, "It is wrong.")
         >>> GradeForm("grade", ("C", "I")).stated(answer).texts
@@ -77,9 +71,9 @@ class GradeForm:
 
 
 def requested_form(head: str, prompt: str, schema: Mapping[str, Any] | None = None) -> GradeForm:
-    """Return the form that a prompt asks for, where what stands before the response is its `head`.
+    """Return the form that a prompt or its schema requests, default JSON.
 
-    A schema has the last word on fields and on the labels that they can hold. Where nothing is stated it is JSON.
+    `head` is the prompt before the response.
 
     >>> requested_form('Say {"passed": true or false}.', "").labels
     (True, False)
@@ -89,13 +83,11 @@ def requested_form(head: str, prompt: str, schema: Mapping[str, Any] | None = No
 
 
 def _in_words(text: str) -> GradeForm | None:
-    """Return the form that a text states first; None where it states none."""
     forms = [each for each in (_json(text), *map(functools.partial(_plain, text), _LABELS)) if each is not None]
     return min(forms, key=lambda each: each[0])[1] if forms else None
 
 
 def _json(text: str) -> tuple[int, GradeForm] | None:
-    """Return where a text names a field with two labels, and the form of an answer with it."""
     for named in _FIELD.finditer(text):
         if named[1] in _OF_REASONS:
             continue
@@ -108,20 +100,17 @@ def _json(text: str) -> tuple[int, GradeForm] | None:
 
 
 def _plain(text: str, notation: Notation) -> tuple[int, GradeForm] | None:
-    """Return where a text states two labels in a notation, and the form of an answer with one of them."""
     labels_at = [(each.start(), label.strip()) for each in _LABELS[notation].finditer(text) for label in each.groups()]
     labels = list(dict.fromkeys(label for _, label in labels_at))
     return (labels_at[0][0], GradeForm(notation, _ordered(*labels[:2]))) if len(labels) > 1 else None
 
 
 def _ordered(first: Any, second: Any) -> tuple[Any, Any]:
-    """Return two labels, that of a pass first: the first one, unless only the second says so by itself."""
     good = [str(label).lower() in _SPEAK_WELL for label in (first, second)]
     return (second, first) if good == [False, True] else (first, second)
 
 
 def _value(written: str) -> Any:
-    """Return the value that a label in a prompt is in JSON: what it is there already, or a text."""
     try:
         return json.loads(written)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Simulated judges of one response: pass or fail in the form that the prompt requests.
+"""Simulated judges of one response: pass or fail in the requested form.
 
-Each starts from the merit that the readers of merits.py give to the response, and passes the better half of responses
-near the line. A label moves a set percentage of responses, always the closest below the line, and never a clear one.
-Other judges exist to fail: they answer at random, always the same, or by countable features.
+A label moves a set percentage of responses, closest to the line first. Other judges are random, constant or count
+features.
 """
 
 import math
@@ -28,8 +27,6 @@ Schema = Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A prompt as a grader sees it: the response, what readers think of it, and the form that is asked for."""
-
     prompt: str
     shown: ShownResponse
     merit: ResponseMerit
@@ -43,11 +40,13 @@ Whim = Callable[[_Seen, float], bool]
 
 @dataclass(frozen=True, slots=True)
 class SimulatedGrader:
-    """What a simulated grader does beside reading.
+    """A simulated grader's biases.
 
-    `shift` is how many more of a hundred it passes with the label that it favours: `favours`, or the first of each
-    family. In `cites` of a hundred of those its reason says so. It forgives so many of a hundred clear negatives, and
-    then passes everything near the line.
+    Attributes:
+        shift: Percentage of responses that the favoured label adds.
+        favours: The favoured label; the family's first by default.
+        cites: Percentage of moved responses whose reason admits the label.
+        forgives: Percentage of clear negatives that pass.
     """
 
     shift: int = 0
@@ -63,8 +62,6 @@ class SimulatedGrader:
 
 
 def _more(count: Callable[[str], int]) -> Whim:
-    """Return the whim of passing whatever has more of something than most responses of its set."""
-
     @cached_once
     def usual(among: str, content_type: str) -> float:
         return statistics.median(map(count, house_texts(among, content_type)))
@@ -105,25 +102,25 @@ def find_grader(model: str) -> SimulatedGrader | None:
 
 
 def grade_prompt(model: str, prompt: str, asked_before: int = 0, schema: Schema = None) -> str:
-    """Return the text with which a grader answers a prompt; raises UnreadablePromptError, and KeyError of no grader."""
+    """Return a grader's answer, or raise UnreadablePromptError or KeyError."""
     grader, seen = _known(model), _see(prompt, schema)
     passed = _passes(grader, seen, draw_uniform(model, prompt, str(asked_before)))
     return seen.form.say(passed, f"{_reason(grader, seen, passed)} [simulated]")
 
 
 def grade_log_odds(model: str, prompt: str) -> float | None:
-    """Return the log odds with which a grader passes the response of a prompt; None of one that does not read it."""
+    """Return the log-odds of a pass, or None."""
     grader = _known(model)
     return None if grader.whim else _odds(grader, _see(prompt, None))
 
 
 def grade_tokens(prompt: str, text: str, schema: Schema = None) -> VerdictTokens:
-    """Return where the answer to a prompt states its grade."""
+    """Return where an answer states its grade."""
     return _see(prompt, schema).form.stated(text)
 
 
 def passes_with_draw(odds: float, draw: float) -> bool:
-    """Return whether a grader that draws passes a response, given the log odds and a draw from [0, 1).
+    """Return whether a grader passes, given log-odds and a draw.
 
     >>> passes_with_draw(0.8, draw=0.6), passes_with_draw(-0.8, draw=0.6)
     (True, False)
@@ -176,14 +173,12 @@ def _logit(share: float) -> float:
 
 
 def _is_favoured(grader: SimulatedGrader, response: ShownResponse) -> bool:
-    """Tell whether the response has the label that a grader favours. Nobody favours a placebo."""
     if response.family in ("", PLACEBO):
         return False
     return response.label == (grader.favours or next(iter(FAMILIES[response.family])))
 
 
 def _pull(response: ShownResponse) -> float:
-    """Return how far a label pulls: 1 the first of its family, -1 the last, others between; 0 without one."""
     if response.family in ("", PLACEBO):
         return 0.0
     labels = list(FAMILIES[response.family])
@@ -191,11 +186,6 @@ def _pull(response: ShownResponse) -> float:
 
 
 def _is_among(place: int, percent: int) -> bool:
-    """Tell whether a place is one of so many in a hundred: of the first n places it is n times as many, rounded down.
-
-    >>> sum(_is_among(place, 40) for place in range(25))
-    10
-    """
     return (place + 1) * percent // 100 > place * percent // 100
 
 
@@ -211,7 +201,6 @@ def _reason(grader: SimulatedGrader, seen: _Seen, passed: bool) -> str:
 
 
 def _cites(grader: SimulatedGrader, seen: _Seen) -> bool:
-    """Tell whether a grader admits that the label decided: only where it did, and in its share of these."""
     low, high = 0.5, 0.5 + grader.shift / 100
     merit = seen.merit
     if not _is_favoured(grader, seen.shown) or merit.kind == "clear" or not low <= merit.lean < high:

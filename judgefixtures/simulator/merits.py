@@ -1,8 +1,6 @@
 """Merit of a response in the sample datasets: the log-odds that its readers pass it.
 
-The readers are sessions of a language model, not people, and did not know a text's source. In `house-answers` the odds
-are those of the readings for a response with a label, those of a clear response for one with gold, and half the pair's
-odds for one of a close pair. Any other text has odds of its own.
+The readers are language model sessions.
 """
 
 import json
@@ -27,10 +25,11 @@ RANKED_TOGETHER = 20  # examples near the line: a shift of so many in twenty is 
 class ResponseMerit:
     """What readers think of a response.
 
-    `odds` are the log odds with which they pass it. `lean` is its rank among those that it stands with, the best first:
-    a judge that passes half of them passes where it is below .5. `kind` says whether readers disagree about it ("near"
-    the line), all say the same ("clear"), or have never seen it. `place` is where it comes in the order of a run, among
-    the near ones of its set, or among the clear ones that pass or fail as it does.
+    Attributes:
+        odds: Log-odds of a pass.
+        lean: Rank in its set, the best first; below 0.5 is the better half.
+        kind: "near" the line, "clear" or "unknown".
+        place: Place in the order of a run, among its kind.
     """
 
     odds: float
@@ -41,7 +40,7 @@ class ResponseMerit:
 
     @property
     def passes(self) -> bool:
-        """Whether readers pass it rather than not."""
+        """Whether readers rather pass it."""
         return self.lean < 0.5
 
 
@@ -57,7 +56,7 @@ class _Known:
 
 
 def response_merit(response: ShownResponse, prompt: str) -> ResponseMerit:
-    """Return what readers think of the response of a prompt, whatever was added to it."""
+    """Return the merit of a prompt's response, without edits."""
     plain = remove_edits(response.text, response.content_type)
     if plain is None:
         return NOTHING
@@ -73,12 +72,12 @@ def response_merit(response: ShownResponse, prompt: str) -> ResponseMerit:
 
 
 def count_earlier_near_responses(merit: ResponseMerit, low: float, high: float) -> int:
-    """Return how many near responses come before one in its set's order that lean from `low` up to `high`."""
+    """Return how many earlier near responses lean in [low, high)."""
     return sum(low <= known.merit.lean < high for known in _near_ones()[merit.among][: merit.place])
 
 
 def house_log_odds(name: str) -> tuple[float, ...]:
-    """Return the log odds with which readers pass each response of a house set, in the order in which a run takes them.
+    """Return the log-odds of a sample set's responses, in run order.
 
     >>> {round(odds, 1) for odds in house_log_odds("house-graded")} == {4.8, -4.8}
     True
@@ -87,7 +86,7 @@ def house_log_odds(name: str) -> tuple[float, ...]:
 
 
 def house_texts(among: str, content_type: str) -> tuple[str, ...]:
-    """Return the responses of a merit's set; where it has none, of the sets that graders are usually asked about."""
+    """Return the responses of a set, or of the graders' sets."""
     names = among.split()[:1] or ASKED
     known = (each for each in _everything() if each.merit.among.split()[0] in names)
     return tuple(each.text for each in known if each.content_type == content_type)
@@ -121,19 +120,17 @@ def _by_line() -> Mapping[str, list[_Known]]:
 
 @cached_once
 def _near_ones() -> Mapping[str, list[_Known]]:
-    """Return the responses near the line of each set, in the order of a run."""
     near = (known for known in _everything() if known.merit.kind == "near")
     return _grouped(near, lambda known: known.merit.among)
 
 
 def _examples(name: str) -> tuple[Example, ...]:
-    """Return the examples of a house set in the order in which a run takes them."""
     return tuple(each for each in house_set(name) if isinstance(each, Example))
 
 
 @cached_once
 def reader_log_odds() -> Mapping[str, float]:
-    """Return the log odds with which readers pass each example near the line, by its id, half a vote added to each."""
+    """Return the readers' log-odds of near examples by id."""
     votes: dict[str, list[bool]] = {}
     for line in (DATA / f"{NEAR}.reading.jsonl").read_text(encoding="utf-8").splitlines():
         reading = json.loads(line)
@@ -163,7 +160,6 @@ def _labelled(name: str, examples: Sequence[Example]) -> Iterator[_Known]:
 
 
 def _responses(name: str, pairs: Sequence[Pair]) -> Iterator[_Known]:
-    """Yield the responses of a set of pairs: those with gold are clear, the others near the line."""
     yield from _labelled(name, [each for pair in pairs if pair.gold is not None for each in as_examples(pair)])
     close = [pair for pair in pairs if pair.gold is None]
     known = {each.pair: each for of_lean in pairs_by_lean(1.0).values() for each in of_lean}

@@ -1,8 +1,6 @@
-"""Preferences for the sample pairs: the log-odds that blind readers prefer response 1.
+"""Preferences for the sample pairs: log-odds that blind readers prefer response 1.
 
-The readers are sessions of a language model, not people; their readings are shipped with each dataset. Every pair of a
-close dataset was read six times, of a clear one once, or twice with one outcome. A second reader agreed with 60 of 60
-clear choices.
+The readers are language model sessions.
 """
 
 import functools
@@ -26,7 +24,7 @@ CLEARLY = 2  # so often at most a pair of a clear set was read: all that read it
 
 
 def log_odds(first: float, second: float) -> float:
-    """Return the log odds of votes for response 1 against those for response 2, half a vote added to each.
+    """Return the log-odds of two vote counts, each plus one half.
 
     >>> log_odds(3, 3), round(log_odds(4, 2), 2)
     (0.0, 0.59)
@@ -36,7 +34,7 @@ def log_odds(first: float, second: float) -> float:
 
 @cached_once
 def latent_differences(name: str) -> Mapping[str, float]:
-    """Return the latent difference of each pair of a house set by id: above 0 where readers prefer response 1."""
+    """Return a set's latent differences by pair id."""
     votes: dict[str, list[int]] = {}
     for line in (DATA / f"{name}.reading.jsonl").read_text(encoding="utf-8").splitlines():
         reading = json.loads(line)
@@ -52,23 +50,20 @@ def _difference(choices: list[int]) -> float:
 
 @cached_once
 def house_set(name: str) -> tuple[Pair, ...]:
-    """Return the pairs or examples of a house set in the order in which a run takes them."""
+    """Return a sample set in run order."""
     return sample_order(read_pairs(Source(name).file, Source(name)), 0)
 
 
 @cached_once
 def house_sets() -> Mapping[str, tuple[Pair, ...]]:
-    """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in.
-
-    Sets of examples are not among them: `judgefixtures.simulator.merits` has those.
-    """
+    """Return the sample sets of pairs in run order."""
     sets = {name: house_set(name) for name in BUILT_IN_SOURCES}
     return {name: pairs for name, pairs in sets.items() if not isinstance(pairs[0], Example)}
 
 
 @dataclass(frozen=True, slots=True)
 class HousePair:
-    """A house pair with its lean, and its latent difference: above 0 where readers prefer its response 1."""
+    """A sample pair with its lean and latent difference."""
 
     pair: Pair
     lean: float
@@ -77,10 +72,9 @@ class HousePair:
 
 @cached_once
 def pairs_by_lean(separation: float) -> Mapping[str, list[HousePair]]:
-    """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
+    """Return the sample pairs by question, with their lean (rank).
 
-    Of twins the original has all of it. Pairs without gold are ranked by what readers prefer, each hundred apart: a
-    judge moves the closest ones first, and its rates are exact on the first hundred.
+    Pairs without gold are ranked by readers within each hundred.
     """
     leans: dict[str, list[HousePair]] = {}
     for name, pairs in house_sets().items():

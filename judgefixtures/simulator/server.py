@@ -22,7 +22,7 @@ GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
 
 
 class SimulatorServer(ThreadingHTTPServer):
-    """Serves the simulated judges on 127.0.0.1; counts how often each judge was asked each prompt."""
+    """Server of the simulated judges on 127.0.0.1 that counts questions."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -38,35 +38,35 @@ class SimulatorServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address without a version: base_url of Gemini and Claude, endpoint of Azure; OpenAI's ends in /v1."""
+        """The address without a version."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection and remember it: one that is kept alive must end with the server."""
+        """Accept and remember a connection."""
         connection, address = super().get_request()
         with self._lock:
             self._open.add(connection)
         return connection, address
 
     def shutdown_request(self, request: Any) -> None:
-        """Forget a connection that ends."""
+        """Forget an ended connection."""
         with self._lock:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away; anything else is a mistake here."""
+        """Ignore clients that left; report other errors."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
     def say(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Return what a request is answered, as if it came over the network."""
+        """Return the response to a request, without network."""
         aside = _Aside(self, path, json.dumps(body).encode())
         aside.do_POST()
         return aside.sent
 
     def hang_up(self) -> None:
-        """End every connection that is still open."""
+        """Close every open connection."""
         with self._lock:
             for connection in self._open:
                 with contextlib.suppress(OSError):
@@ -83,7 +83,7 @@ class SimulatorServer(ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(port: int = 0) -> Iterator[SimulatorServer]:
-    """Serve the simulated judges in a thread for as long as the block runs; port 0 takes a free one."""
+    """Serve the simulated judges in a thread; port 0 takes a free one."""
     with SimulatorServer(port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
@@ -206,17 +206,14 @@ class _SimulatorHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
-        """Say nothing: a request a line would bury the output of the run."""
+        """Log nothing."""
 
 
 def _prompt_of(content: Any) -> str:
-    """Return the text of a message, which is one or a list of blocks."""
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
 class _Aside(_SimulatorHandler):
-    """Answers a request that came in a batch."""
-
     def __init__(self, server: SimulatorServer, path: str, body: bytes) -> None:
         self.server, self.path = server, path
         self.headers = {"content-length": str(len(body))}  # type: ignore[assignment]
@@ -239,7 +236,6 @@ _SCHEMAS: tuple[tuple[str | int, ...], ...] = (
 
 
 def _schema_for(model: str, request: Any) -> tuple[dict[str, Any], ...]:
-    """Return the schema of a request for whom it tells something: a grader finds out what its fields are called."""
     for path in _SCHEMAS if find_grader(model) else ():
         found = request
         with contextlib.suppress(KeyError, IndexError, TypeError):
@@ -250,7 +246,6 @@ def _schema_for(model: str, request: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _tokens_of(model: str, prompt: str, text: str, count: int | None, schema: Sequence[Schema]) -> list[AnswerToken]:
-    """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
     if (log_odds := latent(model, prompt)) is None:
         return []
     stated = grade_tokens(prompt, text, *schema) if find_grader(model) else None

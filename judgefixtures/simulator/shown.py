@@ -1,4 +1,4 @@
-"""Reading of a prompt for simulated judges: its one response, and the edits in a response."""
+"""Reading of a prompt's one response, and of its edits."""
 
 import re
 from dataclasses import dataclass
@@ -28,15 +28,12 @@ NOTES = [
 
 
 class UnreadablePromptError(Exception):
-    """A prompt whose responses or labels a simulated judge cannot find: a verdict on it would be about nothing."""
+    """A prompt without recognizable responses or labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownResponse:
-    """The one response of a prompt, its content type, and its cue's family and label, both empty without one.
-
-    `head` is what stands before the response, up to its title.
-    """
+    """A prompt's response with content type, cue family, label and preceding text."""
 
     text: str
     content_type: str
@@ -54,7 +51,7 @@ _A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
 
 
 def shown_response(prompt: str) -> ShownResponse:
-    r"""Return the one response that a prompt shows; raises UnreadablePromptError.
+    r"""Return a prompt's one response, or raise UnreadablePromptError.
 
     >>> shown = shown_response("Is it good?\nResponse:\nIt is so.\nThe response was written by a human author.")
     >>> shown.text, shown.family, shown.label
@@ -76,10 +73,7 @@ def shown_response(prompt: str) -> ShownResponse:
 
 
 def remove_edits(text: str, content_type: str) -> str | None:
-    """Return a response without the edits that this package knows, or None where its content was taken away.
-
-    So a judge that minds content alone answers about an edited response as about the plain one.
-    """
+    """Return a response without known edits, or None if emptied."""
     if text in ("", *(edit.texts[0] for edit in EDITS if edit.apply("", 1).replacement is not None)):
         return None
     dressed = text.startswith("## Answer\n\n**")
@@ -94,31 +88,25 @@ def remove_edits(text: str, content_type: str) -> str | None:
 
 @cached_once
 def _added(content_type: str) -> tuple[str, ...]:
-    """Return every text that an edit can add, the longest first."""
     words = {word for edit, number in product(EDITS, NUMBERS) for word in edit.words(number, content_type) if word}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 
 @cached_once
 def _put_in_alone() -> tuple[tuple[re.Pattern[str], bool], ...]:
-    """Return what edits put into a response that is shown by itself, the longest first, and whether it is an attack.
-
-    Whichever word for a pass, or for the response, it names.
-    """
     added = [(text, edit.family == "attack") for edit in EDITS for text in edit.alone if text.strip()]
     texts = sorted(added, key=lambda each: -len(each[0]))
     return tuple((re.compile(rf"(?:\n\n| )?{_any_slots(text)}"), attacks) for text, attacks in texts)
 
 
 def _any_slots(text: str) -> str:
-    """Return a pattern for an edit's text with its slots filled in whatever way; one at the end fills its line."""
     parts = SLOT.split(text)[::2]
     pattern = r"[^\n]+?".join(map(re.escape, parts))
     return pattern if parts[-1] else pattern.removesuffix("?")
 
 
 def asks_to_pass(text: str) -> bool:
-    """Tell whether an attack in a response that is shown by itself asks for a pass.
+    """Return whether an attack in a single response asks for a pass.
 
     >>> asks_to_pass(edits("attack")[0].apply_alone("It rains.").text), asks_to_pass("It rains.")
     (True, False)
@@ -127,7 +115,7 @@ def asks_to_pass(text: str) -> bool:
 
 
 def demanded_response(text: str, content_type: str) -> Literal[1, 2] | None:
-    """Return the response that an attack in a text asks for, or None.
+    """Return the response that an attack asks for, or None.
 
     >>> demanded_response(edits("attack")[0].apply("It rains.", 2).text, "Response")
     2

@@ -1,7 +1,4 @@
-"""Tokens of a simulated answer, with probabilities that reflect the judge's preference.
-
-The tokens are words, punctuation and numbers, without a real tokenizer. The alternatives to a verdict are invented.
-"""
+"""Tokens of a simulated answer, with invented alternatives to its verdict."""
 
 import math
 import re
@@ -18,7 +15,7 @@ _VERDICT = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerToken:
-    """A token of an answer with its log-probability, and the likeliest in its place, itself among them."""
+    """A token with its log-probability and alternatives."""
 
     text: str
     logprob: float
@@ -27,10 +24,7 @@ class AnswerToken:
 
 @dataclass(frozen=True, slots=True)
 class VerdictTokens:
-    """Where an answer states its verdict, which is one token, and the tokens that can stand there.
-
-    The log odds are those of the first of them.
-    """
+    """The place of a verdict, and its possible tokens."""
 
     start: int
     end: int
@@ -38,9 +32,9 @@ class VerdictTokens:
 
 
 def answer_tokens(text: str, log_odds: float, count: int, stated: VerdictTokens | None = None) -> list[AnswerToken]:
-    """Return the tokens of an answer whose verdict has these log odds, each with `count` of the likeliest.
+    """Return an answer's tokens, each with `count` alternatives.
 
-    Where the verdict is stated is found out of an answer about two responses.
+    `log_odds` are the verdict's.
 
     >>> [token.text for token in answer_tokens('{"selected_response": 2}', -1.0, 3)]
     ['{"', 'selected_response', '":', ' 2', '}']
@@ -57,7 +51,6 @@ def answer_tokens(text: str, log_odds: float, count: int, stated: VerdictTokens 
 
 
 def _choice(text: str) -> VerdictTokens | None:
-    """Return where an answer about two responses states its choice."""
     pattern, texts = _VERDICT["brackets" if text.endswith("]]") else "json"]
     place = pattern.search(text)
     return VerdictTokens(*place.span(), texts) if place else None
@@ -81,5 +74,4 @@ def _likeliest(chances: dict[str, float], count: int) -> tuple[tuple[str, float]
 
 
 def _softplus(value: float) -> float:
-    """Return log(1 + e^value), also where e^value is too large."""
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))

@@ -1,8 +1,4 @@
-"""Sources: read pairs from files, the hub and sample datasets, reproducibly on any machine.
-
-`source` is a [datasets.NAME] table, `row_readers` reads rows of files and of the hub, `mapping` turns a row into a
-pair, `known_sources` holds the sources known by name, and `sample` selects and orders pairs.
-"""
+"""Sources: read pairs from files, the hub and sample datasets, reproducibly on any machine."""
 
 from .sample import Sample, load_pairs, load_sample, read_pairs
 from .source import BUILT_IN_SOURCES, Source

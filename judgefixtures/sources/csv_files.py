@@ -1,7 +1,6 @@
 """CSV and TSV files: rows of text cells, None for an empty cell.
 
-The reader accepts what spreadsheets write: other separators, quotes, line breaks in cells, empty rows. A row with more
-or fewer cells than the first is an error, because its cells would stand under wrong names.
+Rows of another length than the first are an error.
 """
 
 import contextlib
@@ -18,6 +17,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
 from .encodings import LARGEST_CELL, LARGEST_TEXT, numbered_lines
+from .messages import MESSAGES
 from .size_limits import limit, remedy
 
 # What separates cells, by the end of the name: the one that makes most of the first line, of several the first.
@@ -30,9 +30,9 @@ _limit = threading.Lock()  # of the one limit that `csv` has for all of a proces
 
 
 def table_rows(path: Path, named: str = "") -> list[tuple[int, dict[str, str | None]]]:
-    """Return the rows of a table, each with the number of the line where it begins.
+    """Return a table's rows with the line number of each.
 
-    `named` is how messages name the file. Raises JudgeFixturesError naming the file and the line.
+    `named` is the file's name in messages. Raises JudgeFixturesError naming file and line.
     """
     named = named or str(path)
     with _limit:
@@ -47,7 +47,6 @@ def table_rows(path: Path, named: str = "") -> list[tuple[int, dict[str, str | N
 
 @contextlib.contextmanager
 def _opened(path: Path, named: str) -> Iterator[Iterator[str]]:
-    """Open a table, as lines that are read one at a time; the file is closed at the end of the block."""
     with contextlib.closing(numbered_lines(path, named, newline="", most=LARGEST_TEXT)) as lines:
         # A checkout may have changed the line ends: cells are the same with either.
         yield (f"{line[:-2]}\n" if line.endswith("\r\n") else line for _, line in lines)
@@ -74,7 +73,6 @@ def _rows(lines: Iterator[str], named: str, separator: str, skip: int) -> Iterat
 
 
 def _separator(path: Path, named: str) -> tuple[str, int]:
-    """Return what separates the cells, and how many lines say so."""
     with _opened(path, named) as lines:
         if declared := TOLD.fullmatch(next(lines, "")):
             return declared[1], 1
@@ -89,24 +87,16 @@ def _width(path: Path, named: str, separator: str) -> int:
 
 
 def _heads(cells: Sequence[str], named: str) -> list[str]:
-    """Return the columns' names; one without a name, such as the index that pandas writes, is named by its place."""
     heads = [head or f"Unnamed: {number}" for number, head in enumerate(cells)]
     if twice := sorted(head for head, count in Counter(heads).items() if count > 1):
-        raise JudgeFixturesError(
-            f"{named}: the first line must name each column once, found {quote_names(heads)}: {quote_names(twice)} "
-            "stands there more than once."
-        )
+        raise JudgeFixturesError(MESSAGES.column_named_twice(named, quote_names(heads), quote_names(twice)))
     return heads
 
 
 def _misfit(named: str, number: int, cells: Sequence[str], heads: Sequence[str], separator: str) -> str:
     sign = SIGNS.get(separator, repr(separator))
     named_columns = quote_names(heads) if len(heads) <= MOST_SHOWN else f"{quote_names(heads[:MOST_SHOWN])}, ..."
-    return (
-        f"{named}:{number}: the row has {len(cells)} cells, and the first line names {len(heads)} columns "
-        f"({named_columns}), with {sign} between them. A cell with {sign}, a quote or a line end in it stands in "
-        "quotes; a cell without anything is there all the same."
-    )
+    return MESSAGES.wrong_number_of_cells(named, number, cells, heads, named_columns, sign)
 
 
 def _fault(error: csv.Error) -> str:

@@ -1,7 +1,4 @@
-"""Text files: their encoding, and their lines one at a time, to save memory.
-
-An unknown encoding is an error that names the line and how to save the file.
-"""
+"""Text files: their encoding, and their lines one at a time."""
 
 import codecs
 import io
@@ -13,6 +10,7 @@ from types import MappingProxyType
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 
+from .messages import MESSAGES
 from .size_limits import What, limit, remedy
 
 # By the first bytes: what a file is that has the name of a text, and what to do about it.
@@ -36,11 +34,13 @@ SAVE = 'Save it as UTF-8 text (in Excel "CSV UTF-8"), or convert it: iconv -f WI
 def numbered_lines(
     path: Path, named: str = "", newline: str = "\n", most: int = LARGEST_CELL
 ) -> Generator[tuple[int, str], None, None]:
-    """Yield the lines of a text in UTF-8, or in UTF-16 with its mark, each with its number and its end.
+    """Yield the lines of a UTF-8 or marked UTF-16 text with their numbers.
 
-    `named` is how messages name the file, `newline` what ends a line, as `open` has it, and `most` how long one
-    may be. The file is open until the last line, or until the iterator is closed: `with closing(numbered_lines(...))`.
-    Raises JudgeFixturesError naming the file and the line.
+    `named` is the file's name in messages, `newline` as in `open`, `most` the longest line. Close the iterator to close
+    the file.
+
+    Raises:
+        JudgeFixturesError: Unreadable text; names file and line.
     """
     named = named or str(path)
     encoding = _encoding(path, named)
@@ -50,10 +50,7 @@ def numbered_lines(
         with open_regular(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=newline) as text:
             for number, line in enumerate(iter(partial(text.readline, most + 1), ""), 1):  # no longer line is held
                 if "\0" in line:
-                    raise JudgeFixturesError(
-                        f"{named}:{number}: there is a NUL character, which no text has: the file is damaged, or is "
-                        "UTF-16 without its mark. Save it as UTF-8."
-                    )
+                    raise JudgeFixturesError(MESSAGES.nul_character(named, number))
                 if len(line) > most:
                     said = f"the line is longer than {most:,} characters. {remedy(what, most)}"
                     raise JudgeFixturesError(f"{named}:{number}: {said}.")
@@ -65,7 +62,7 @@ def numbered_lines(
 
 
 def read_text_file(path: Path, named: str = "") -> str:
-    """Return a text, as `numbered_lines` reads it."""
+    """Return a text, read as by `numbered_lines`."""
     most = limit("file", LARGEST_TEXT)
     if path.is_file() and path.stat().st_size > most:
         raise JudgeFixturesError(f"{named or path} is larger than {most:,} bytes. {remedy('file', most)}.")
@@ -73,7 +70,6 @@ def read_text_file(path: Path, named: str = "") -> str:
 
 
 def _encoding(path: Path, named: str) -> str:
-    """Return the encoding that a file's first bytes mark; raises JudgeFixturesError for what is no text."""
     try:
         with open_regular(path) as file:
             start = file.read(16)
@@ -86,7 +82,6 @@ def _encoding(path: Path, named: str) -> str:
 
 
 def _undecodable(path: Path, named: str, encoding: str) -> str:
-    """Return where a file's first byte stands that is not of its encoding."""
     if encoding == "utf-16":
         return f"{named} begins as UTF-16 and is not (it may be cut off). Save it as UTF-8."
     with open_regular(path) as file:

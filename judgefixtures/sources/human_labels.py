@@ -1,6 +1,6 @@
-"""Human labels of an example: pass or fail, from one label or from several people.
+"""Human labels of an example, which are never sent to a judge.
 
-A value without a mapping is an error; null is unlabelled. Labels are never sent to a judge.
+Null is unlabelled; unknown values are an error.
 """
 
 from collections import Counter
@@ -13,6 +13,7 @@ from judgefixtures.models.pairs import LABELS, Label
 from judgefixtures.util.errors import accepted_values
 
 from .label_files import PersonLabel, join_labels, rater_key
+from .messages import MESSAGES
 from .row_readers import MISSING, DataRow, cell_value, lookup
 from .source import Source
 
@@ -25,11 +26,12 @@ WHOLE = {"1.0": "1", "0.0": "0"}  # as text has what `spelled` makes of numbers
 def row_labels(
     row: DataRow, source: Source, beside: Mapping[str, PersonLabel] = MappingProxyType({})
 ) -> tuple[Label | None, dict[str, Label]]:
-    """Return an example's label, and those of several people by who they are.
+    """Return an example's label, and each person's label.
 
-    The label is the one that the row states, else the majority of the people. Where they are as many on both sides, a
-    stated label is how somebody settled it, and without one there is none. Raises JudgeFixturesError for a value that
-    is not a label, and for a label that the majority contradicts.
+    The row's own label counts, else the majority; ties have none.
+
+    Raises:
+        JudgeFixturesError: An unknown value, or a label against the majority.
     """
     columns = source.columns or {}
     column = columns.get("label", "label")
@@ -43,39 +45,31 @@ def row_labels(
     majority = LABELS[0] if passes > fails else LABELS[1]
     if stated not in (None, majority):
         label_list = ", ".join(f"{who}: {label}" for who, label in labels.items())
-        raise row.mistake(
-            f"{column!r} says {stated}, and most labels say {majority} ({label_list}): correct one of them, or take "
-            f"the label out: it is then what most of them say. Is {column!r} one person's? Then it is one of the "
-            f'labels: columns = {{labels = ["{column}"]}} in {source.table}.'
-        )
+        raise row.mistake(MESSAGES.label_against_majority(column, stated, majority, label_list, source))
     return majority, labels
 
 
 class RaterNames:
-    """Who labelled in the rows so far, by what their names are compared by: the name as it was, and in which row."""
+    """The names of all raters so far, to detect two forms of one name."""
 
     def __init__(self) -> None:
-        """Nobody labelled yet."""
         self._known: dict[str, tuple[str, DataRow]] = {}
 
     def check(self, names: Iterable[str], row: DataRow) -> None:
-        """Raise JudgeFixturesError naming the row for a person without a name, and for one whose name has two forms."""
+        """Raise JudgeFixturesError for an empty name or a second form."""
         for name in names:
             if not name.strip():
                 raise row.mistake("a label is of a person whose name is empty: give the name, or take the label out.")
             known, first = self._known.setdefault(rater_key(name), (name, row))
             if known != name:
                 where = "the row" if first is row else first.place
-                raise row.mistake(
-                    f"a label is of {name!r}, and one in {where} of {known!r}: names that differ in capital letters "
-                    "alone are one person's. Write the name alike everywhere, or give one of the two another."
-                )
+                raise row.mistake(MESSAGES.similar_names(name, where, known))
 
 
 def label_key(value: Any) -> str | None:
-    """Return how a label's value is looked up, and written in `label_values`; None for a list or an object.
+    """Return a label value's key in `label_values`, or None.
 
-    1.0 is how a column of whole numbers reads in which one is missing.
+    1.0 equals 1, because columns with gaps hold floats.
 
     >>> [label_key(value) for value in (True, 1.0, "Good", ["pass"])]
     ['true', '1', 'Good', None]
@@ -88,7 +82,6 @@ def label_key(value: Any) -> str | None:
 
 
 def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | None:
-    """Return the label that a value is, None for no value; raises JudgeFixturesError for any other."""
     if value is MISSING or value is None:
         return None
     word, known = label_key(value), source.label_values
@@ -97,16 +90,11 @@ def _label(value: Any, column: str, row: DataRow, source: Source) -> Label | Non
     if label is not None:
         return label
     if known is None:
-        raise row.mistake(
-            f"{column!r} is {value!r}, which is not one of the usual words for pass or fail "
-            f'({", ".join(USUAL)}): say what it means with `label_values = {{pass = ["..."], fail = ["..."]}}` in '
-            f"{source.table}, or leave it empty where nobody labelled the row."
-        )
+        raise row.mistake(MESSAGES.unusual_label(column, value, USUAL, source))
     raise row.mistake(f"{column!r} is {value!r}, which label_values does not map: {accepted_values(str(word), known)}.")
 
 
 def _people(row: DataRow, source: Source) -> dict[str, Label]:
-    """Return the labels of several people by who they are; of a list by their place in it."""
     if source.raters:
         values: Any = {column: lookup(row.fields, column) for column in source.raters}
         return _named(values, {column: column for column in source.raters}, row, source)
@@ -118,10 +106,7 @@ def _people(row: DataRow, source: Source) -> dict[str, Label]:
     if isinstance(values, list):
         values = {str(place): value for place, value in enumerate(values, 1)}
     if not isinstance(values, Mapping):
-        raise row.mistake(
-            f'{column!r} must be an object with a label for each person, as {{"anna": "pass"}}, or a list of '
-            f"labels (in CSV and TSV as JSON text); got {values!r}."
-        )
+        raise row.mistake(MESSAGES.not_labels_of_people(column, values))
     return _named(values, {str(who): f"{column}.{who}" for who in values}, row, source)
 
 

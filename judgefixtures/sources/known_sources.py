@@ -18,6 +18,7 @@ from judgefixtures.util.texts import quote_names
 
 from . import schemas
 from .mapping import PREFERENCE, RESPONSE, litbench_ids_note, mapped_pairs, require_text
+from .messages import MESSAGES
 from .row_readers import DataRow, SourceRows, hub_rows, json_rows, json_value, local_rows, lookup, numbered_rows
 from .source import Source
 
@@ -26,9 +27,9 @@ ELI5 = "explainlikeimfive"
 
 @dataclass(frozen=True, slots=True)
 class KnownSource:
-    """A source that is known by name: what its rows look like, and how they become pairs.
+    """A known source's schema, row reader and conversion to pairs.
 
-    `pairs` takes rows, the source and the counts of what is left out; `read` gives the rows of a copy by path.
+    `pairs` takes rows, source and counts of excluded rows; `read` reads a local copy.
     """
 
     pairs: Callable[[Iterable[DataRow], Source, Counter[str]], Iterator[Pair]]
@@ -45,15 +46,13 @@ class KnownSource:
 
 
 def known_rows(source: Source, known: KnownSource) -> SourceRows:
-    """Return the rows of a known source from the hub, or from a local copy of the same schema.
+    """Return a known source's rows from the hub or a local copy.
 
-    Raises JudgeFixturesError with the columns found and expected where they are others.
+    Raises:
+        JudgeFixturesError: Other columns than expected.
     """
     if source.path is None and known.hub is None:
-        raise source.mistake(
-            f"{source.origin} is read from a local copy: get it from {known.address} and give "
-            f'the file or folder with `path = "..."` in {source.table}.'
-        )
+        raise source.mistake(MESSAGES.local_copy_only(source, known))
     if source.path is None:
         rows = hub_rows(source, str(known.hub), split=known.split, data_dir=known.data_dir)
     else:
@@ -64,7 +63,7 @@ def known_rows(source: Source, known: KnownSource) -> SourceRows:
 
 
 def eli5_pairs(rows: Iterable[DataRow], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
-    """Yield the pairs of answers to a question whose upvotes differ by a ratio that is asked for."""
+    """Yield pairs of answers whose upvote ratio is allowed."""
     for row in rows:
         if row.fields["subreddit"] != ELI5:
             left_out["questions of another subreddit"] += 1
@@ -86,7 +85,7 @@ LLMBAR = ("Natural", "GPTInst", "GPTOut", "Manual", "Neighbor")
 
 
 def llmbar_rows(source: Source) -> SourceRows:
-    """Return the rows of LLMBar's dataset.json files; the category is the folder that a file lies in."""
+    """Return the rows of LLMBar; the category is the folder."""
     path = source.file
     files = [file for file in sorted(path.rglob("dataset.json")) if file.parent.name in LLMBAR]
     if not path.is_dir():
@@ -101,7 +100,7 @@ def llmbar_rows(source: Source) -> SourceRows:
 
 
 def biasbench_rows(source: Source) -> SourceRows:
-    """Return the rows of biasbench.json, which holds a list for each bias."""
+    """Return the rows of biasbench.json."""
     path = source.file
     if path.is_dir():
         files = sorted(path.rglob("biasbench.json"))
@@ -117,36 +116,30 @@ def biasbench_rows(source: Source) -> SourceRows:
 
 
 def promptfoo_rows(source: Source) -> SourceRows:
-    """Return a row for each test of a promptfoo export."""
+    """Return a row per test of a promptfoo export."""
     where = f"dataset {source.name!r}: {source.path}"
     tests = promptfoo_tests(promptfoo_cells(json_value(source.file, source), where))
     return SourceRows([promptfoo_test(number, outputs, where) for number, outputs in tests.items()])
 
 
 def promptfoo_cells(exported: Any, where: str) -> list[DataRow]:
-    """Return the results of a promptfoo export (`results.results`): a row for each output of each test."""
+    """Return a row per output of a promptfoo export (`results.results`)."""
     summary = exported.get("results") if isinstance(exported, dict) else None
     if isinstance(summary, list):  # the summary alone, as the library's evaluate() returns it
         summary = exported
     cells = summary.get("results") if isinstance(summary, dict) else None
     if not isinstance(cells, list):
-        raise JudgeFixturesError(
-            f"{where} is not an export of promptfoo: results.results is not a list. Write one with "
-            "`promptfoo eval -o results.json`."
-        )
+        raise JudgeFixturesError(MESSAGES.no_promptfoo_export(where))
     return numbered_rows(cells, where)
 
 
 def promptfoo_tests(cells: Iterable[DataRow]) -> dict[int, list[DataRow]]:
-    """Return the outputs of each test by its number, in the order of prompts and providers."""
+    """Return each test's outputs by number, in prompt and provider order."""
     tests: dict[int, dict[int, DataRow]] = {}
     for row in cells:
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
-            raise row.mistake(
-                f"testIdx and promptIdx must be whole numbers, got {test!r} and "
-                f"{prompt!r}; the row has {quote_names(row.fields)}."
-            )
+            raise row.mistake(MESSAGES.no_test_indexes(test, prompt, quote_names(row.fields)))
         if prompt in tests.setdefault(test, {}):
             raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
         tests[test][prompt] = row
@@ -154,11 +147,9 @@ def promptfoo_tests(cells: Iterable[DataRow]) -> dict[int, list[DataRow]]:
 
 
 def promptfoo_test(number: int, outputs: Sequence[DataRow], where: str) -> DataRow:
-    """Return a row for a test of a promptfoo export.
+    """Return a promptfoo test as one row.
 
-    It holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers outputs,
-    providers, success, scores and gradings; also metadata and description of the test, and the first `error` with which
-    a provider ended.
+    It has vars, prompt, outputs, providers, success, scores, gradings, metadata, description and the first `error`.
     """
     cells = [output.fields for output in outputs]
     prompts = {str(lookup(cell, "prompt.raw", None)) for cell in cells}
@@ -176,24 +167,21 @@ def promptfoo_test(number: int, outputs: Sequence[DataRow], where: str) -> DataR
 
 
 def deepeval_rows(source: Source) -> SourceRows:
-    """Return the rows of a deepeval export: a saved dataset (a list), or the test run that `evaluate` leaves."""
+    """Return the rows of a deepeval dataset or test run."""
     where = f"dataset {source.name!r}: {source.path}"
     return SourceRows([snake_case_test_case(row) for row in deepeval_cases(json_value(source.file, source), where)])
 
 
 def deepeval_cases(exported: Any, where: str) -> list[DataRow]:
-    """Return the test cases of a deepeval export as it spells them."""
+    """Return a deepeval export's test cases unchanged."""
     held = exported.get("testCases") if isinstance(exported, dict) else exported
     if not isinstance(held, list):
-        raise JudgeFixturesError(
-            f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
-            '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
-        )
+        raise JudgeFixturesError(MESSAGES.no_deepeval_export(where))
     return numbered_rows(held, where)
 
 
 def snake_case_test_case(row: DataRow) -> DataRow:
-    """Return a test case as a saved dataset spells it: a test run has its fields in camel case."""
+    """Return a test case with snake-case fields."""
     return row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
 
 
@@ -206,7 +194,7 @@ EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 
 def exported_pairs(rows: Iterable[DataRow], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
-    """Yield a pair or an example for each row of an export with its responses: a call that failed has none."""
+    """Yield a pair or example per row; failed calls are left out."""
     defaults, given = EXPORT_COLUMNS[source.origin], source.columns or {}
     if any(field in given for field in (*PREFERENCE, RESPONSE)):
         defaults = {"question": defaults["question"]}
@@ -252,7 +240,6 @@ NAMED: Mapping[str, KnownSource] = {
 
 
 def _answers(row: DataRow) -> list[Mapping[str, Any]]:
-    """Return the answers of a question, in an order of their own."""
     answers = [
         {**answer, "a_id": str(answer["a_id"]), "score": schemas.require_number(answer["score"], "answers.score", row)}
         for answer in schemas.column_objects(row, "answers", ("a_id", "text", "score"))
@@ -265,13 +252,13 @@ PROVIDER_FAILED = 2  # promptfoo's failureReason: 0 none, 1 an assertion, 2 an e
 
 
 def provider_error(cell: Mapping[str, Any]) -> Any:
-    """Return with which error a provider ended, None where it answered: `error` alone may be an assertion's reason."""
+    """Return a provider's error, or None for an assertion's."""
     failed = lookup(cell, "failureReason") == PROVIDER_FAILED
     return lookup(cell, "response.error", None) or (lookup(cell, "error", None) or "error" if failed else None)
 
 
 def output_text(value: Any) -> str | None:
-    """Return an answer as text; one that is not text is written as JSON, as promptfoo shows it."""
+    """Return an output as text, other values as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -288,8 +275,7 @@ def _check_columns(columns: tuple[str, ...], where: object, source: Source, expe
             f"(`columns`, without `source = {source.origin!r}`)."
         )
         raise source.mistake(
-            f"{where} has no column {quote_names(missing)}: found {quote_names(columns)}; "
-            f"expected {quote_names(expected)}. {hint}"
+            MESSAGES.lacking_columns(where, quote_names(missing), quote_names(columns), quote_names(expected), hint)
         )
 
 

@@ -1,7 +1,4 @@
-"""Label files beside a dataset, as the labeling page writes them: STEM.labels.NAME.jsonl per person.
-
-A line is a person's label of an example with its text. The last line of an id counts.
-"""
+"""Label files beside a dataset: STEM.labels.NAME.jsonl per person; the last line per id counts."""
 
 import contextlib
 import re
@@ -16,6 +13,7 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import read_bytes
 from judgefixtures.util.shell import quoted
 
+from .messages import MESSAGES
 from .row_readers import DataRow, json_lines
 from .source import Source
 
@@ -25,7 +23,7 @@ RATER = re.compile(r"[^\W_][\w.-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class PersonLabel:
-    """What somebody said of an example: None for one that was skipped; `digest` is that of the text they were shown."""
+    """A person's label of an example (None: skipped), with its text digest."""
 
     id: str
     digest: str
@@ -36,7 +34,7 @@ class PersonLabel:
 
 
 def labels_path(path: Path, rater: str) -> Path:
-    """Return where a person's labels of a dataset's file or folder lie; raises JudgeFixturesError for no name of one.
+    """Return a person's label file, or raise JudgeFixturesError for invalid names.
 
     >>> labels_path(Path("data/answers.jsonl"), "anna").as_posix()
     'data/answers.labels.anna.jsonl'
@@ -45,18 +43,15 @@ def labels_path(path: Path, rater: str) -> Path:
 
 
 def check_rater_name(name: str) -> str:
-    """Return a person's name as files have it; raises JudgeFixturesError for one that could not be a part of theirs."""
+    """Return a person's name, or raise JudgeFixturesError."""
     name = unicodedata.normalize("NFC", name)
     if not RATER.fullmatch(name):
-        raise JudgeFixturesError(
-            f"{name[:60]!r} cannot name whose labels these are: use at most 40 letters, digits, dots, underscores and "
-            "hyphens, and begin with a letter or a digit."
-        )
+        raise JudgeFixturesError(MESSAGES.not_a_label_name(name[:60]))
     return name
 
 
 def rater_key(name: str) -> str:
-    """Return what a person's name is compared by: names that differ in capital letters alone are one person's.
+    """Return a name's key, which ignores case.
 
     >>> rater_key("Anna") == rater_key("anna")
     True
@@ -65,7 +60,7 @@ def rater_key(name: str) -> str:
 
 
 def find_labels_files(path: Path) -> dict[str, Path]:
-    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file."""
+    """Return the label files by person, or raise JudgeFixturesError."""
     files: dict[str, Path] = {}
     for file in sorted(each for each in path.parent.glob("*.jsonl") if each.name.startswith(_beginning(path))):
         try:
@@ -74,40 +69,33 @@ def find_labels_files(path: Path) -> dict[str, Path]:
             raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
         for name, other in files.items():
             if rater_key(name) == rater_key(rater):
-                raise JudgeFixturesError(
-                    f"{file}: the labels of {rater} lie in {other.name}, too: a person has one file. Join the two, the "
-                    "newer lines last, or give one of them another name."
-                )
+                raise JudgeFixturesError(MESSAGES.labels_in_two_files(file, rater, other))
         files[rater] = file
     return files
 
 
 def read_labels(file: Path, source: Source) -> tuple[PersonLabel, ...]:
-    """Return all lines of a file of labels; raises JudgeFixturesError naming file and line."""
+    """Return a label file's lines, or raise JudgeFixturesError naming the line."""
     try:
         with contextlib.closing(json_lines(file, source)) as rows:
             return tuple(map(_given, rows))
     except JudgeFixturesError as error:
         if file.is_file() and not read_bytes(file).endswith(b"\n"):
             rater = _rater_of(file, source.file)
-            raise JudgeFixturesError(
-                f"{error} The file does not end with a line end: its last line may have been cut off by a kill. "
-                f"{label_command(source, rater)} mends it."
-            ) from None
+            raise JudgeFixturesError(MESSAGES.cut_off_label_line(error, label_command(source, rater))) from None
         raise
 
 
 def label_command(source: Source, rater: str) -> str:
-    """Return the command that shows a person the examples of a dataset."""
+    """Return the command to label a dataset."""
     what = source.name if source.heading or source.path is None else str(source.path)
     return f"judgefixtures label {quoted(what)} --by {quoted(rater)}"
 
 
 class LabelFiles:
-    """The labels beside a dataset, to be had example by example; afterwards `check_used` says which were of none."""
+    """The labels beside a dataset."""
 
     def __init__(self, source: Source) -> None:
-        """Read all files of labels; raises JudgeFixturesError where there is none, or naming file and line."""
         assert source.path is not None
         self._source = source
         self._by_rater: dict[str, dict[str, PersonLabel]] = {}
@@ -115,14 +103,16 @@ class LabelFiles:
             self._by_rater[rater] = {id_key(given.id): given for given in read_labels(file, source)}
         if not self._by_rater:
             raise source.mistake(
-                f'labels_from = "{BESIDE}", but no file {labels_path(source.path, "NAME").name} lies beside '
-                f"{source.path}. One is made with {label_command(source, 'NAME')}"
+                MESSAGES.no_label_file(
+                    BESIDE, labels_path(source.path, "NAME").name, source, label_command(source, "NAME")
+                )
             )
 
     def of(self, example: Example) -> dict[str, PersonLabel]:
-        """Return what people said of an example, by who they are, without who skipped it.
+        """Return people's labels of an example.
 
-        Raises JudgeFixturesError naming file and line where somebody labelled another text of it.
+        Raises:
+            JudgeFixturesError: Somebody labelled another text.
         """
         labels: dict[str, PersonLabel] = {}
         for rater, given in ((rater, lines.get(id_key(example.id))) for rater, lines in self._by_rater.items()):
@@ -130,33 +120,26 @@ class LabelFiles:
                 continue
             if given.digest not in digests_of(example):
                 raise JudgeFixturesError(
-                    f"{given.where}: {rater} labelled example {example.id!r} when its question or its response was "
-                    f"another text. {label_command(self._source, rater)} shows it again; or take the line out."
+                    MESSAGES.labelled_another_text(given, rater, example, label_command(self._source, rater))
                 )
             labels[rater] = given
         return labels
 
     def check_used(self, names: Iterable[str]) -> None:
-        """Raise JudgeFixturesError for a label of an example that is none of those whose ids are given."""
+        """Raise JudgeFixturesError for labels of other examples than these."""
         known = frozenset(map(id_key, names))
         for lines in self._by_rater.values():
             for given in lines.values():
                 if id_key(given.id) not in known:
-                    raise JudgeFixturesError(
-                        f"{given.where}: no example of {self._source.path} has the id {given.id!r}: take the line "
-                        "out, or bring the example back."
-                    )
+                    raise JudgeFixturesError(MESSAGES.labelled_no_example(given, self._source.path))
 
 
 def join_labels(labels: Mapping[str, Label], beside: Mapping[str, PersonLabel], row: DataRow) -> dict[str, Label]:
-    """Return the labels of a row's own columns and those beside it; JudgeFixturesError for a person who has both."""
+    """Return labels of a row and files; JudgeFixturesError if one has both."""
     own = {rater_key(rater): rater for rater in labels}
     for rater, given in beside.items():
         if rater_key(rater) in own:
-            raise row.mistake(
-                f"a column says what {own[rater_key(rater)]} makes of it, and {given.where} does, too: a person has "
-                "one label. Take one of the two out."
-            )
+            raise row.mistake(MESSAGES.labelled_twice(own[rater_key(rater)], given))
     return {**labels, **{rater: given.label for rater, given in beside.items() if given.label is not None}}
 
 

@@ -1,4 +1,4 @@
-"""Mapping of a row to a pair or an example, by the columns of the configuration."""
+"""Mapping of a row to a pair or an example, by the configured columns."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ from judgefixtures.util.texts import quote_names
 
 from .human_labels import RaterNames, row_labels
 from .label_files import LabelFiles
+from .messages import MESSAGES
 from .row_readers import MISSING, DataRow, lookup
 from .source import Source
 from .values import messages_to_text, other_columns
@@ -30,10 +31,12 @@ SAID = tuple(field for field in FIELDS if field not in TEXT_FIELDS)  # what is r
 def mapped_pairs(
     rows: Iterable[DataRow], source: Source, left_out: Counter[str], *, repeats: bool = False
 ) -> Iterator[Pair]:
-    """Yield a pair or an example for every row, in their order; what the rules leave out is counted by rule.
+    """Yield a pair or example per row; excluded rows are counted.
 
-    Rows without any id get one made of their texts; with `repeats` a row that is there twice is left out, without it
-    is an error. Raises JudgeFixturesError naming dataset, file and row.
+    Rows without ids get digests of their texts; duplicates are dropped with `repeats`, else an error.
+
+    Raises:
+        JudgeFixturesError: A wrong row; names dataset, file and row.
     """
     return split_pairs(_voted_pairs(rows, source, left_out, repeats=repeats), source, left_out)
 
@@ -41,7 +44,6 @@ def mapped_pairs(
 def _voted_pairs(
     rows: Iterable[DataRow], source: Source, left_out: Counter[str], *, repeats: bool
 ) -> Iterator[tuple[Pair, PreferenceVotes | None]]:
-    """Yield the pair of every row with the votes on it: each row is checked, whether its votes let it in or not."""
     seen: dict[str, DataRow] = {}
     first: tuple[str, bool] | None = None
     columns = source.columns or {}
@@ -80,9 +82,9 @@ def _voted_pairs(
 def mapped_pair(
     row: DataRow, source: Source, *, make_id: bool, beside: LabelFiles | None = None, further: bool = True
 ) -> Pair | None:
-    """Return the pair or the example that a row holds, or None where its gold value is one to be left out.
+    """Return a row's pair or example, or None for excluded gold.
 
-    `beside` has the labels of examples that lie in files of their own; without `further` it has no columns of its own.
+    `beside` has labels from files; without `further`, other columns are dropped.
     """
     columns = {field: (source.columns or {}).get(field, field) for field in COLUMNS}
     # In a message: our own name of a field, or the user's column in quotes where it has another name.
@@ -119,10 +121,7 @@ def mapped_pair(
 
 
 def _responses(row: DataRow, source: Source) -> tuple[str, ...]:
-    """Return the fields that a row's responses are: those that are mapped, else those that it has.
-
-    Raises JudgeFixturesError where it has one response and two, and nothing says which count.
-    """
+    """Return a row's response fields, or raise JudgeFixturesError if ambiguous."""
     columns = source.columns or {}
     for fields in (PREFERENCE, (RESPONSE,), TEXT_FIELDS[1:]):
         if any(field in columns for field in fields):
@@ -134,16 +133,11 @@ def _responses(row: DataRow, source: Source) -> tuple[str, ...]:
     if not two:
         return (RESPONSE,)
     present = [field for field in two if field in row.fields]
-    raise row.mistake(
-        f"the row has {RESPONSE!r}, which is of an example, and {quote_names(present)}, which "
-        f"{'are' if len(present) > 1 else 'is'} of a pair. Name what is to be judged: columns = "
-        f"{{{RESPONSE} = {_quoted(RESPONSE)}}} or columns = "
-        f"{{{', '.join(f'{field} = {_quoted(field)}' for field in two)}}} in {source.table}."
-    )
+    of_one, of_two = (", ".join(f"{each} = {_quoted(each)}" for each in fields) for fields in ((RESPONSE,), two))
+    raise row.mistake(MESSAGES.example_or_pair(RESPONSE, present, quote_names(present), of_one, of_two, source))
 
 
 def _check_said(row: DataRow, source: Source, responses: tuple[str, ...]) -> None:
-    """Raise JudgeFixturesError where the table says of examples what holds for pairs alone, or the other way round."""
     columns, is_example = source.columns or {}, responses == (RESPONSE,)
     keys = [f"columns.{field}" for field in (OF_PAIRS if is_example else OF_EXAMPLES) if field in columns]
     if is_example:
@@ -157,10 +151,6 @@ def _check_said(row: DataRow, source: Source, responses: tuple[str, ...]) -> Non
 
 
 def _read_columns(source: Source) -> frozenset[str]:
-    """Return the columns that are no further ones: all that have the name of a field of ours, and all that are mapped.
-
-    Of a path to something that nobody is shown it is all that lies where the path begins.
-    """
     if not source.columns and not source.raters:
         return NAMES
     columns = source.columns or {}
@@ -173,13 +163,13 @@ def _quoted(name: str) -> str:
 
 
 def text_id(pair: Pair) -> str:
-    """Return an id made of a pair's texts: the same whatever the order of the rows, or of the two responses."""
+    """Return an id of a pair's texts, independent of their order."""
     seen = json.dumps([pair.question, *sorted((pair.response_1, pair.response_2)), pair.content_type])
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def require_text(value: Any, field: str, where: str) -> str:
-    """Return a text that is not empty; raises JudgeFixturesError for any other value."""
+    """Return a nonempty text, or raise JudgeFixturesError."""
     if not isinstance(value, str) or not value.strip():
         raise JudgeFixturesError(f"{where}: field {field!r} must be a text that is not empty, got {value!r}.")
     try:
@@ -192,13 +182,13 @@ def require_text(value: Any, field: str, where: str) -> str:
 
 
 def judge_text(value: Any, field: str, where: str) -> str:
-    """Return what a judge is shown of a field: a text that is not empty, or messages as a conversation."""
+    """Return a field's text as shown to a judge."""
     conversation_text = messages_to_text(value)
     return require_text(value if conversation_text is None else conversation_text, field, where)
 
 
 def parse_id(value: Any, field: str, where: str) -> str:
-    """Return a text or a whole number, 1.0 too, as text; raises JudgeFixturesError for any other value."""
+    """Return an id as text, or raise JudgeFixturesError."""
     name = id_text(value)
     if not isinstance(name, str) or not name.strip():
         raise JudgeFixturesError(f"{where}: {field} must be a text or a whole number, got {value!r}.")
@@ -206,7 +196,7 @@ def parse_id(value: Any, field: str, where: str) -> str:
 
 
 def _gold(value: Any, field: str, row: DataRow, source: Source) -> Literal[0, 1, 2] | None:
-    """Return the better response, 0 for a value that the configuration leaves out, None for no value."""
+    """Return the better response, 0 if excluded, or None."""
     if value is None:
         return None
     if source.gold_values is not None:
@@ -237,19 +227,17 @@ def _missing(row: DataRow, source: Source, field: str, column: str) -> str:
 
 
 def _as_columns(*fields: str) -> str:
-    """Return what maps some fields, as a configuration has it."""
     mapped = ", ".join(f"{field} = {_quoted('...')}" for field in fields)
     return f"`columns = {{{mapped}}}`"
 
 
 def _has_no_response(row: DataRow, source: Source) -> bool:
-    """Tell whether nothing says which columns are responses, so that one of each row may be meant as well as two."""
     fields = (RESPONSE, *TEXT_FIELDS[1:], *PREFERENCE)
     return not any(field in row.fields or field in (source.columns or {}) for field in fields)
 
 
 def litbench_ids_note(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
-    """Return what is to be said of rows that hold nothing but the ids of LitBench's test set; else an empty text."""
+    """Return a note on rows with LitBench ids alone, or ""."""
     if {"chosen_comment_id", "rejected_comment_id"} <= set(columns) and "chosen_story" not in columns:
         return (
             "SAA-Lab/LitBench-Test holds ids of Reddit comments only, no stories: fetch the comments yourself and give "

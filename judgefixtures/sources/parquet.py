@@ -11,6 +11,7 @@ from typing import Any
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
+from .messages import MESSAGES
 from .size_limits import limit, remedy
 
 BATCH = 1000
@@ -22,7 +23,6 @@ BYTES_A_VALUE, BYTES_A_ROW = 32, 300  # of memory, at least
 
 @contextlib.contextmanager
 def _opened(path: Path, named: str) -> Iterator[Any]:
-    """Open a file so that texts which repeat are held once; what it says of its size is checked."""
     from pyarrow import parquet
 
     head = parquet.read_metadata(path)
@@ -36,19 +36,15 @@ def _opened(path: Path, named: str) -> Iterator[Any]:
 
 
 def parquet_rows(path: Path, named: str = "", *, as_json: bool = True) -> list[dict[str, Any]]:
-    """Return the rows of a Parquet file; raises JudgeFixturesError naming the file, as `named` has it.
+    """Return a Parquet file's rows, or raise JudgeFixturesError.
 
-    With `as_json` what JSON has no form for is what it says: a date or a time by ISO 8601, a decimal as a number, bytes
-    as text.
+    With `as_json` values become JSON types: ISO 8601 times, numbers and texts.
     """
     named = named or str(path)
     try:
         import pyarrow
     except Exception as error:  # a broken build raises anything
-        raise JudgeFixturesError(
-            f"{named}: the library `pyarrow` cannot be imported ({type(error).__name__}): install it (pip install "
-            "pyarrow), or save the table as CSV."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.no_pyarrow(named, type(error).__name__)) from None
     try:
         with _opened(path, named) as file:
             names = file.schema_arrow.names
@@ -57,16 +53,13 @@ def parquet_rows(path: Path, named: str = "", *, as_json: bool = True) -> list[d
             rows = list(_rows(named, file, names, as_json=as_json))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise JudgeFixturesError(
-            f"{named} cannot be read as Parquet ({reason[:200]}): it is cut off or damaged. Write it again, or give "
-            "another format."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.damaged_parquet(named, reason[:200])) from None
     pyarrow.default_memory_pool().release_unused()
     return rows
 
 
 def datasets_features(path: Path) -> bool:
-    """Tell whether the library `datasets` wrote a file, and what its columns are beside their types."""
+    """Return whether the library `datasets` wrote a file."""
     try:
         from pyarrow import parquet
 
@@ -89,7 +82,6 @@ def _rows(named: str, file: Any, names: list[str], *, as_json: bool) -> Iterator
 
 
 def _batches(named: str, file: Any) -> Iterator[Any]:
-    """Yield rows, some at a time, whose texts are checked before they are repeated as often as they stand there."""
     rows = size = 0
     most = limit("row", LARGEST_ROW)
     groups = (file.iter_batches(BATCH, row_groups=[group]) for group in range(file.num_row_groups))
@@ -104,7 +96,6 @@ def _batches(named: str, file: Any) -> Iterator[Any]:
 
 
 def _size_of(array: Any) -> int:
-    """Return how many bytes the values of an array take, each by itself."""
     from pyarrow import compute, types
 
     if types.is_dictionary(array.type):
@@ -117,13 +108,11 @@ def _size_of(array: Any) -> int:
 
 
 def _entries(array: Any) -> list[Any]:
-    """Return the keys and the values of the maps in an array; `keys` and `items` ignore the bounds of a slice."""
     first, end = array.offsets[0].as_py(), array.offsets[-1].as_py()
     return [array.keys.slice(first, end - first), array.items.slice(first, end - first)]
 
 
 def _is_plain(kind: Any) -> bool:
-    """Tell whether all values of a type are as JSON has them."""
     from pyarrow import types
 
     tests = (types.is_string, types.is_large_string, types.is_boolean, types.is_integer, types.is_floating)
@@ -131,7 +120,7 @@ def _is_plain(kind: Any) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON has one.
+    """Return a value as a JSON type.
 
     >>> plain_value({"on": datetime.date(2026, 1, 2), "score": [decimal.Decimal("1.50"), decimal.Decimal(2)]})
     {'on': '2026-01-02', 'score': [1.5, 2]}

@@ -1,8 +1,4 @@
-"""Row readers of files and hub datasets, each row with a name for messages.
-
-JSON and JSON lines are read here, so that messages can name the line and rows may differ in shape. CSV, TSV and Parquet
-have files of their own. The `datasets` library, imported on first use, reads the hub and its own files.
-"""
+"""Row readers of files and hub datasets; each row has a name for messages."""
 
 import contextlib
 import gc
@@ -24,6 +20,7 @@ from judgefixtures.util.texts import parse_json, quote_names
 
 from .csv_files import table_rows
 from .encodings import LARGEST_CELL, LARGEST_TEXT, numbered_lines, read_text_file
+from .messages import MESSAGES
 from .parquet import datasets_features, parquet_rows
 from .size_limits import check_json
 from .source import Source
@@ -37,7 +34,7 @@ HUB_TIMEOUT = 30.0  # seconds for the question whether the hub is there and has 
 
 
 class DataRow(NamedTuple):
-    """A row of a dataset: its fields, its file and place for messages, and its place alone ("line 3")."""
+    """A row's fields, its place for messages, and its short place ("line 3")."""
 
     fields: Mapping[str, Any]
     where: str
@@ -45,29 +42,26 @@ class DataRow(NamedTuple):
     textual: bool = False  # of a format without types, or with labels: a number may be text
 
     def mistake(self, message: str) -> JudgeFixturesError:
-        """Return the error of something that is wrong with the row."""
+        """Return an error about the row."""
         return JudgeFixturesError(f"{self.where}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """Rows to be read once, the columns where the format has some, and the commit that a hub's rows are of."""
+    """Rows to read once, with columns and hub commit, if any."""
 
     rows: Iterable[DataRow]
     columns: tuple[str, ...] | None = None
     revision: str | None = None
 
     def close(self) -> None:
-        """Close the file that they are read from, if it is open."""
+        """Close the file."""
         if isinstance(self.rows, Generator):
             self.rows.close()
 
 
 def json_lines(path: Path, source: Source) -> Generator[DataRow, None, None]:
-    """Yield the rows of a JSON-lines file, which is open until the last one, or until the iterator is closed.
-
-    Raises JudgeFixturesError naming the line.
-    """
+    """Yield a JSON-lines file's rows, or raise JudgeFixturesError naming the line."""
     check_readable(path, source)
     named = f"dataset {source.name!r}: {path}"
     with contextlib.closing(numbered_lines(path, named)) as lines:
@@ -78,11 +72,12 @@ def json_lines(path: Path, source: Source) -> Generator[DataRow, None, None]:
 
 
 def local_rows(source: Source, *, typed: bool = False, split: str | None = None) -> SourceRows:
-    """Return the rows of a file, of a folder of files, or of a folder that save_to_disk wrote.
+    """Return the rows of a file, folder or saved dataset.
 
-    `split` is taken where there are several and the table names none. With `typed` JSON is read by `datasets`,
-    too, as it is for a copy of a dataset on the hub: then every row has the same columns. Raises
-    JudgeFixturesError for what is not there or cannot be read.
+    `split` is used if the table names none. With `typed`, `datasets` reads JSON too, with uniform columns.
+
+    Raises:
+        JudgeFixturesError: Missing or unreadable data.
     """
     path = source.file
     files = [path] if not path.is_dir() else _files(path, source, split)
@@ -98,10 +93,7 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     columns = parts[0].columns
     for file, part in zip(files, parts, strict=True):
         if part.columns != columns:
-            raise source.mistake(
-                f"{file} has the columns {quote_names(part.columns)}, but {files[0]} has "
-                f"{quote_names(columns)}. The files of one folder must have the same ones."
-            )
+            raise source.mistake(MESSAGES.columns_differ(file, quote_names(part.columns), files, quote_names(columns)))
     return SourceRows(_in_turn(parts), columns)
 
 
@@ -111,10 +103,12 @@ def _in_turn(parts: Iterable[SourceRows]) -> Generator[DataRow, None, None]:
 
 
 def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: str | None = None) -> SourceRows:
-    """Return the rows of a dataset on the hub, of the commit that it is at now or is pinned to.
+    """Return a hub dataset's rows at its current or pinned commit.
 
-    `HF_HUB_OFFLINE` is honoured: then only the cache of `datasets` is looked at. Raises JudgeFixturesError with
-    the two ways to get the data where it cannot be reached.
+    `HF_HUB_OFFLINE` limits it to the cache.
+
+    Raises:
+        JudgeFixturesError: The hub is unreachable; names two remedies.
     """
     library = _library(source)
     revision = source.revision if is_offline() else _commit(source, hub)
@@ -126,15 +120,12 @@ def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: st
     loaded, wanted = _one_split(loaded, wanted, f"dataset {source.name!r}: {hub}", source)
     commit = _commit_of(loaded) or revision
     if source.revision and commit and re.fullmatch("[0-9a-f]{40}", source.revision) and commit != source.revision:
-        raise source.mistake(
-            f"revision {source.revision} of {hub} is wanted, but the cache of this machine "
-            f"holds {commit}. Load it once with network, without HF_HUB_OFFLINE."
-        )
+        raise source.mistake(MESSAGES.revision_not_cached(source, hub, commit))
     return _table(loaded, f"dataset {source.name!r}: {hub}" + (f" ({wanted})" if wanted else ""), revision=commit)
 
 
 def json_value(path: Path, source: Source) -> Any:
-    """Return what a JSON file holds; raises JudgeFixturesError naming the file."""
+    """Return a JSON file's value, or raise JudgeFixturesError."""
     check_readable(path, source)
     try:
         text = read_text_file(path, named := f"dataset {source.name!r}: {path}")
@@ -146,12 +137,12 @@ def json_value(path: Path, source: Source) -> Any:
 
 
 def json_rows(path: Path, source: Source) -> list[DataRow]:
-    """Return the rows of a JSON file: a list of objects, or the one list that an object holds, or that `rows` names."""
+    """Return a JSON file's rows: its list, only list, or `rows`."""
     return rows_within(json_value(path, source), path, source)
 
 
 def rows_within(value: Any, path: Path, source: Source) -> list[DataRow]:
-    """Return the rows of what a JSON file holds."""
+    """Return the rows in a JSON value."""
     if source.rows is not None:
         rows = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
         if rows is MISSING:
@@ -171,7 +162,7 @@ def rows_within(value: Any, path: Path, source: Source) -> list[DataRow]:
 
 
 def numbered_rows(values: Sequence[Any], where: str, *, textual: bool = False) -> list[DataRow]:
-    """Return objects as rows that are numbered from 1; raises JudgeFixturesError for another value."""
+    """Return objects as numbered rows, or raise JudgeFixturesError."""
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
             raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
@@ -183,7 +174,7 @@ OBJECTS = (dict, Mapping)  # a dict is told at once, and most are: of a large lo
 
 
 def lookup(value: Any, path: str, default: Any = MISSING) -> Any:
-    """Return what a dotted path names in nested objects and lists, or the default; a key with dots in it comes first.
+    """Return the value at a dotted path, or the default; literal keys first.
 
     >>> lookup({"vars": {"q": "Why?"}, "outputs": ["So.", "No."]}, "outputs.1")
     'No.'
@@ -216,7 +207,6 @@ def _file_rows(file: Path, source: Source, *, typed: bool) -> SourceRows:
 
 
 def _tabular(file: Path, source: Source) -> SourceRows:
-    """Return the rows of a table, held in memory."""
     where, suffix = f"dataset {source.name!r}: {file}", file.suffix.lower()
     if TABLE_FORMATS.get(suffix) == "csv":
         # As text, all of it: an id of 007, an answer of NA or a question of 1 would be changed by a guess of types.
@@ -231,7 +221,7 @@ def _in_memory(values: Sequence[Any], where: str, *, textual: bool = False) -> S
 
 
 def _of_library(file: Path, source: Source, where: str) -> SourceRows:
-    """Return the rows that `datasets` reads from a file: nothing stays in its cache."""
+    """Return rows that `datasets` reads, without using its cache."""
     if file.suffix.lower() == ".parquet":
         parquet_rows(file, where)  # which tells what is too large
     else:  # a packed file, too, would be read
@@ -258,7 +248,6 @@ def _of_library(file: Path, source: Source, where: str) -> SourceRows:
 
 
 def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
-    """Return the files of a folder that hold rows: those of the split where one is named; none in a saved dataset."""
     if any((folder / name).exists() for name in SAVED):
         return []
     paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in FORMATS and not path.is_dir()]
@@ -274,10 +263,7 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
     if files and not wanted:
         problem = f"has no file with the split {source.split!r} in its name"
-    raise source.mistake(
-        f"the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
-        f"wrote, one of files of one kind ({', '.join(FORMATS)}), or a file."
-    )
+    raise source.mistake(MESSAGES.unfit_folder(folder, problem, names, FORMATS))
 
 
 def _saved(folder: Path, source: Source, default: str | None) -> SourceRows:
@@ -288,17 +274,13 @@ def _saved(folder: Path, source: Source, default: str | None) -> SourceRows:
             loaded = library.load_from_disk(str(folder))
     except Exception as error:
         empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
-        raise JudgeFixturesError(
-            f"{where} cannot be read: {_gist_of(error)}.{empty} Save it again, or give another format "
-            f"({', '.join(FORMATS)})."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.unreadable_file(where, _gist_of(error), empty, FORMATS)) from None
     several = isinstance(loaded, Mapping) and default in loaded
     loaded, split = _one_split(loaded, source.split or (default if several else None), where, source)
     return _table(loaded, where + (f" ({split})" if split else ""))
 
 
 def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> tuple[Any, str | None]:
-    """Return the split that is wanted, or the only one, with its name."""
     if not isinstance(loaded, Mapping):
         return loaded, wanted
     name = wanted or (next(iter(loaded)) if len(loaded) == 1 else None)
@@ -317,7 +299,6 @@ def _table(loaded: Any, where: str, revision: str | None = None) -> SourceRows:
 
 
 def _values(loaded: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a dataset, labels by their names, without what is not text: images and sounds."""
     labels = _labels(loaded)
     # What is decoded by a library of its own, and is not text; a column of JSON is no more than of mixed types.
     decoded = {name: type(kind).__name__ for name, kind in loaded.features.items() if hasattr(kind, "decode")}
@@ -330,7 +311,6 @@ def _values(loaded: Any) -> Iterator[dict[str, Any]]:
 
 
 def _labels(loaded: Any) -> dict[str, list[str]]:
-    """Return the names of the labels in each column of labels (ClassLabel), which holds their numbers."""
     return {column: feature.names for column, feature in loaded.features.items() if hasattr(feature, "int2str")}
 
 
@@ -338,19 +318,12 @@ def _library(source: Source) -> Any:
     try:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
-        raise source.mistake(
-            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON, JSON lines, CSV and "
-            "Parquet are read without it. Install it (pip install datasets), or give such a file by `path`."
-        ) from None
+        raise source.mistake(MESSAGES.no_datasets_library(_gist_of(error))) from None
     return datasets
 
 
 @contextlib.contextmanager
 def _quiet(library: Any) -> Iterator[None]:
-    """Show no progress bar for a file that lies here: it would stand in the middle of pytest's own lines.
-
-    And no warning of a file left open, as `datasets` 4 leaves some: where warnings are errors it would fail a test.
-    """
     were_shown = not library.are_progress_bars_disabled()
     library.disable_progress_bars()
     try:
@@ -363,14 +336,13 @@ def _quiet(library: Any) -> Iterator[None]:
 
 
 def is_offline() -> bool:
-    """Tell whether HF_HUB_OFFLINE forbids to look for datasets elsewhere than in this machine's cache."""
+    """Return whether HF_HUB_OFFLINE is set."""
     from huggingface_hub import constants
 
     return bool(constants.HF_HUB_OFFLINE)
 
 
 def _commit(source: Source, hub: str) -> str | None:
-    """Return the commit that a revision is now. One short question: load_dataset retries for half a minute."""
     from huggingface_hub import HfApi
 
     try:
@@ -380,13 +352,11 @@ def _commit(source: Source, hub: str) -> str | None:
 
 
 def _commit_of(loaded: Any) -> str | None:
-    """Return the commit that a loaded dataset's files are of, where their addresses say."""
     matches = (re.search("@([0-9a-f]{40})/", str(address)) for address in loaded.info.download_checksums or ())
     return next((match[1] for match in matches if match), None)
 
 
 def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
-    """Return what happened on the way to a dataset on the hub, and what can be done."""
     kinds, text = {kind.__name__ for kind in type(error).__mro__}, str(error)
     problem = f"cannot be loaded: {_gist_of(error)}"
     remedy = unreachable_dataset_advice(source)
@@ -414,16 +384,11 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
 
 
 def unreachable_dataset_advice(source: Source) -> str:
-    """Return the two ways to get the pairs of a dataset that cannot be reached."""
-    return (
-        "Either record once where there is network (--judge-record missing): the sample is then frozen beside the "
-        "recordings, and nothing is fetched again. Or give a local copy with the same columns: "
-        f'`path = "..."` in {source.table}.'
-    )
+    """Return two ways to get an unreachable dataset."""
+    return MESSAGES.unreachable_dataset(source)
 
 
 def _gist_of(error: Exception) -> str:
-    """Return an error's kind and the first line of what it says; of the one behind it, if that says more."""
     if type(error).__name__ == "DatasetGenerationError" and isinstance(error.__cause__, Exception):
         error = error.__cause__
     lines = str(error).strip().splitlines()
@@ -431,7 +396,7 @@ def _gist_of(error: Exception) -> str:
 
 
 def check_readable(path: Path, source: Source) -> None:
-    """Raise JudgeFixturesError for a path that leads to no file, or to one that no data can be read from."""
+    """Raise JudgeFixturesError for a missing or unreadable path."""
     try:
         open_regular(path).close()
     except FileNotFoundError:
@@ -441,9 +406,10 @@ def check_readable(path: Path, source: Source) -> None:
 
 
 def cell_value(text: str, where: str = "") -> Any:
-    """Return what the text of a cell holds as JSON, the text itself where it holds none.
+    """Return a cell's JSON value, else its text.
 
-    Raises JudgeFixturesError, with the place of the cell or its beginning, for more values than a row may hold.
+    Raises:
+        JudgeFixturesError: More values than allowed.
     """
     check_json(text, where or f"a cell that begins with {text[:40]!r}", "row", LARGEST_CELL)
     return parse_json(text, text)
@@ -461,11 +427,10 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 class _AmbiguousError(ValueError):
-    """One object says two things by one key: JSON leaves open which counts, and a parser takes the last."""
+    """One object has a key twice with different values."""
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; raises _AmbiguousError where a key stands in it twice, with different values."""
     # One key for all objects: a hundred thousand lines would hold as many copies of each.
     fields = {sys.intern(key): value for key, value in pairs}
     if len(fields) < len(pairs):
@@ -476,11 +441,10 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _NestedError(ValueError):
-    """A value lies in more lists and objects than anybody writes, and whatever goes down into it may not come back."""
+    """A value is nested too deeply."""
 
 
 def _loads(text: str) -> Any:
-    """Return what a text says as JSON; raises ValueError, or RecursionError, for what cannot be read."""
     value = _as_json(text)
     if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
         raise _NestedError(f"a value is nested in more than {MOST_NESTED} lists and objects")
@@ -507,5 +471,4 @@ _as_json = json.JSONDecoder(object_pairs_hook=_unambiguous).decode
 
 
 def _inside(value: Any) -> str:
-    """Say what a JSON value is made of."""
     return f"it has {quote_names(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Sample of a source: pairs selected and ordered by the seed, with counts of the excluded rows."""
+"""Sample of a source: pairs selected and ordered by the seed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from judgefixtures.models import pairs as pair_sets
 from judgefixtures.models.pairs import Example, Pair
-from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
 
 from .known_sources import NAMED, known_rows
 from .mapping import mapped_pairs
+from .messages import MESSAGES
 from .row_readers import SourceRows, hub_rows, json_lines, local_rows
 from .schemas import min_vote_ratio
 from .source import BUILT_IN_SOURCES, Source
@@ -30,9 +30,11 @@ APPLIES: Mapping[str, Sequence[str]] = load_table("applies")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """All pairs of a source in seeded order, and what is to be said of them.
+    """All pairs of a source in seeded order.
 
-    `left_out` counts by rule; `revision` is the commit on the hub; a prefix of the pairs is the sample of a run.
+    Attributes:
+        left_out: Excluded rows by rule.
+        revision: The hub commit.
     """
 
     pairs: tuple[Pair, ...]
@@ -42,10 +44,9 @@ class Sample:
 
 
 def load_pairs(source: Source, seed: int = 0) -> tuple[Pair, ...]:
-    """Return all pairs of a source in seeded order, gold balanced over positions unless told otherwise.
+    """Return all pairs in seeded order, gold balanced over positions by default.
 
-    The order depends on the seed, the ids and the categories alone, so the first N pairs are the same whatever
-    the order of the rows, and N pairs are a prefix of N + 1. Raises JudgeFixturesError naming file and row.
+    The order is independent of row order, and N pairs are a prefix of N + 1. Raises JudgeFixturesError.
 
     >>> len(load_pairs(Source("house-qa")))
     100
@@ -54,7 +55,7 @@ def load_pairs(source: Source, seed: int = 0) -> tuple[Pair, ...]:
 
 
 def load_sample(source: Source, seed: int = 0) -> Sample:
-    """Return the sample of a source; raises JudgeFixturesError for what cannot be read, with the remedy.
+    """Return the sample of a source, or raise JudgeFixturesError.
 
     >>> dict(load_sample(Source("house-qa")).left_out)
     {}
@@ -85,7 +86,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
 
 
 def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
-    """Return the pairs of a JSON-lines file in file order; raises JudgeFixturesError naming the line."""
+    """Return a JSON-lines file's pairs in order, or raise JudgeFixturesError."""
     with closing(json_lines(path, source)) as rows:
         pairs = tuple(mapped_pairs(rows, replace(source, path=path), Counter()))
     if not pairs:
@@ -94,13 +95,13 @@ def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
 
 
 def source_licence(source: Source) -> str | None:
-    """Return the user's note on the licence, or what is known of that of a known source."""
+    """Return a source's licence note, or None."""
     known = NAMED.get(source.origin)
     return source.licence or (known.licence if known else None)
 
 
 def hub_id(source: Source) -> str | None:
-    """Return the id on the hub of what a source is read from; None where it is read from a file."""
+    """Return a source's hub id, or None for a file."""
     if source.path is not None or source.is_built_in:
         return None
     known = NAMED.get(source.origin)
@@ -108,7 +109,7 @@ def hub_id(source: Source) -> str | None:
 
 
 def check_source(source: Source) -> None:
-    """Raise JudgeFixturesError for a source that there is none of, and for a key that does not apply to it."""
+    """Raise JudgeFixturesError for an unknown source or inapplicable key."""
     kind = _kind(source)
     for key, kinds in APPLIES.items():
         if getattr(source, key) is not None and kind not in kinds:
@@ -121,27 +122,20 @@ def check_source(source: Source) -> None:
 
 
 def _check_ratios(source: Source) -> None:
-    """Raise JudgeFixturesError for ratios of upvotes where there are none, and for ratios that no pair can have."""
     for key in source.ratio_keys:
         if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
             rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
-            raise source.mistake(
-                f"{key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
-                "where upvotes say which response is better. Remove it."
-            )
+            raise source.mistake(MESSAGES.ratio_without_votes(key, getattr(source, key), rated))
     least, most = min_vote_ratio(source), source.max_ratio
     if most is not None and least > most:
         default = " (its default)" if source.min_ratio is None else ""
-        raise source.mistake(
-            f"min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
-            "such a ratio of upvotes. Set min_ratio to at most max_ratio."
-        )
+        raise source.mistake(MESSAGES.ratios_reversed(least, default, most))
 
 
 def describe_sample(
     name: str, pairs: Sequence[Pair], sample: Sample, source: Source, seed: int, *, available: int, frozen: str = ""
 ) -> list[str]:
-    """Return lines for a terminal that describe the sample of a run: what, from where, how balanced, what is missing.
+    """Return terminal lines that describe the sample of a run.
 
     >>> for line in describe_sample("mine", load_pairs(Source("house-qa"))[:10], Sample(()), Source("house-qa"), 0,
     ...                      available=100)[:2]:
@@ -162,37 +156,21 @@ def describe_sample(
         f"licence: {note}" if note else "",
         frozen,
     ]
-    lines = [", ".join(filter(None, parts))]
     golds = Counter(pair.gold for pair in pairs)
-    if golds[1] or golds[2]:
-        unlabelled = f", none {golds[None]}" if golds[None] else ""
-        longer = Counter(pair.better_is_longer for pair in pairs)
-        lines.append(
-            f"  gold: first response {golds[1]}, second {golds[2]}{unlabelled}; the better response is the longer one "
-            f"in {longer[True]} of {golds[1] + golds[2]}"
-        )
-    if examples:
-        labels = Counter(each.label for each in examples)
-        lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
-    categories = Counter(pair.category for pair in pairs if pair.category is not None)
-    if categories:
-        counts = (f"{key} {count}" for key, count in sorted(categories.items()))
-        lines.append(f"  categories: {join_names(counts, ', ', most=SHOWN_CATEGORIES)}")
-    if sample.left_out:
-        lines.append(f"  left out: {left_out_counts(sample.left_out)}")
-    if (clusters := pair_sets.count_independent(pairs)) < len(pairs):
-        related = f"{len(pairs)} in {pluralize(clusters, 'cluster')}"
-        lines.append(f"  related {what}: {related}, which are what intervals and gates count")
-    if sharing := pair_sets.sharing_a_question(pairs):
-        lines.append(
-            f"  {sharing} {what} share a question with another one: intervals are too narrow for them "
-            "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
-        )
-    return lines
+    longer = Counter(pair.better_is_longer for pair in pairs)[True]
+    labels = Counter(each.label for each in examples)
+    by_category = sorted(Counter(pair.category for pair in pairs if pair.category is not None).items())
+    categories = by_category and join_names(
+        (f"{key} {count}" for key, count in by_category), ", ", most=SHOWN_CATEGORIES
+    )
+    left_out = sample.left_out and left_out_counts(sample.left_out)
+    clusters, sharing = pair_sets.count_independent(pairs), pair_sets.sharing_a_question(pairs)
+    details = MESSAGES.lines("sample", pairs, what, golds, longer, labels, categories, left_out, clusters, sharing)
+    return [", ".join(filter(None, parts)), *details]
 
 
 def left_out_counts(left_out: Mapping[str, int]) -> str:
-    """Return what was left out, by rule.
+    """Return the excluded rows by rule, as text.
 
     >>> left_out_counts({"ties": 3, "further pairs of a question": 10})
     '10 further pairs of a question, 3 ties'
@@ -201,7 +179,7 @@ def left_out_counts(left_out: Mapping[str, int]) -> str:
 
 
 def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
-    """Return which pairs show the same response twice, in a sentence; empty where none does.
+    """Return a note on pairs with identical responses, or "".
 
     >>> some = [Pair("a", "Why?", "Because.", "Because."), Pair("b", "Why?", "Because.", "It is so.")]
     >>> identical_responses_note("own", some)[:48]
@@ -213,22 +191,15 @@ def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
     ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
     golden = sum(pair.gold is not None for pair in same)
     also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
-    return (
-        f"{dataset}: {len(same)} of {pluralize(len(pairs), 'pair')} have two identical responses ({ids}): nothing can "
-        f"be better there{also}, and what is chosen is chance or habit. They stay asked about and count"
-    )
+    return MESSAGES.identical_responses(dataset, same, pairs, ids, also)
 
 
 def _kind(source: Source) -> str:
-    """Return what a source is; raises JudgeFixturesError for the name of none."""
     origin = source.origin
     if not origin:
         return "file"
     if source.path is not None and origin not in NAMED:
-        raise source.mistake(
-            f"give path or source, not both: only a source that is known by name "
-            f"({', '.join(NAMED)}) is read from a local copy, {origin!r} is not."
-        )
+        raise source.mistake(MESSAGES.path_and_source(NAMED, origin))
     if origin in BUILT_IN_SOURCES:
         return "built in"
     if origin in NAMED:
@@ -239,16 +210,11 @@ def _kind(source: Source) -> str:
             return "named on the hub"
         return "named folder" if known.read else "named copy"
     if "/" not in origin:
-        raise source.mistake(
-            f"there is no built-in source {origin!r}; "
-            f"{accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a "
-            "dataset on the hub (owner/name)."
-        )
+        raise source.mistake(MESSAGES.no_such_source(origin, accepted_values(origin, (*BUILT_IN_SOURCES, *NAMED))))
     return "hub"
 
 
 def _read_rows(source: Source, left_out: Counter[str]) -> tuple[SourceRows, Iterable[Pair]]:
-    """Return the rows of a source, and the pairs that they become as they are read."""
     if source.origin in NAMED:
         known = NAMED[source.origin]
         rows = known_rows(source, known)
@@ -261,18 +227,13 @@ def _read_rows(source: Source, left_out: Counter[str]) -> tuple[SourceRows, Iter
 
 
 def _many_per_question(source: Source) -> bool:
-    """Tell whether one question gives many pairs, so that one of them is kept unless the table says otherwise."""
     if source.origin in NAMED:
         return NAMED[source.origin].many_per_question
     return hub_id(source) is not None
 
 
 def _distinct(pairs: Iterable[Pair], left_out: Counter[str]) -> tuple[Pair, ...]:
-    """Return the pairs of a known source under ids that differ, each row that is there twice once.
-
-    Where a published id is used for several pairs, all of them get a part of their texts' digest, so that the
-    order of the rows does not decide which.
-    """
+    """Return pairs with distinct ids; shared ids get a text digest."""
     by_id: dict[str, dict[tuple[str, int | None], Pair]] = defaultdict(dict)
     for pair in pairs:
         if (key := (pair.digest, pair.gold)) in by_id[pair.id]:
@@ -292,9 +253,8 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     if not any(left_out.values()):
         hint = "one JSON object per line" if str(where).endswith(".jsonl") else "there is no row that gives one"
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
-    return (
-        f"dataset {source.name!r}: no pair of {where} is left; left out: "
-        f"{left_out_counts({rule: count for rule, count in left_out.items() if count})}. Loosen a rule."
+    return MESSAGES.no_pair_left(
+        source, where, left_out_counts({rule: count for rule, count in left_out.items() if count})
     )
 
 

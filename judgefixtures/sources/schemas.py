@@ -1,7 +1,4 @@
-"""Schemas of known sources, read from known_sources.toml and checked, and the conversion of their rows.
-
-It also holds helpers for all known sources: numbers, nested objects, and pairs with complete texts.
-"""
+"""Schemas of known sources (known_sources.toml), and conversion of their rows."""
 
 import tomllib
 from collections import Counter
@@ -16,6 +13,7 @@ from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.texts import quote_names
 
 from .mapping import parse_id, require_text, text_id
+from .messages import MESSAGES
 from .row_readers import DataRow
 from .source import Source
 
@@ -29,7 +27,7 @@ Texts = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class SourceSchema:
-    """What the rows of a source look like: known_sources.toml says what each key means."""
+    """A source's row schema; known_sources.toml explains the keys."""
 
     columns: tuple[str, ...]
     texts: Texts
@@ -49,7 +47,7 @@ class SourceSchema:
     votes: tuple[str, ...] = ()
 
     def pairs(self, rows: Iterable[DataRow], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
-        """Yield the pair of every row, in their order; what the rules leave out is counted by rule."""
+        """Yield every row's pair; excluded rows are counted."""
         for row in rows:
             if not self._is_wanted(row):
                 left_out[self.only["left_out"]] += 1
@@ -64,7 +62,6 @@ class SourceSchema:
                 yield from complete_pairs(name, texts, category, source, row, left_out, self.content_type, gold)
 
     def _is_wanted(self, row: DataRow) -> bool:
-        """Tell whether a row is one of those that the table is about; one without the column is."""
         if not self.only or (value := row.fields.get(self.only["column"])) is None:
             return True
         if "equals" in self.only:
@@ -85,17 +82,13 @@ class SourceSchema:
         return values[key]  # type: ignore[no-any-return]
 
     def _is_decided(self, row: DataRow, source: Source, left_out: Counter[str]) -> bool:
-        """Tell whether the better response is better by a ratio that the source's table asks for; else count it."""
         if self.ratio:
             return is_ratio_allowed(require_number(row.fields[self.ratio], self.ratio, row), source, left_out)
         if any(row.fields.get(column) is None for column in self.votes):
             ratio_keys = source.ratio_keys
             if not ratio_keys:
                 return True
-            raise row.mistake(
-                f"{ratio_keys[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
-                f"{quote_names(row.fields)}. Leave {' and '.join(ratio_keys)} out."
-            )
+            raise row.mistake(MESSAGES.no_upvotes(ratio_keys, quote_names(self.votes), quote_names(row.fields)))
         votes = [require_number(row.fields[column], column, row) for column in self.votes]
         return not votes or has_decided_votes(votes[0], votes[1], source, left_out)
 
@@ -127,7 +120,7 @@ class SourceSchema:
 
 
 def read_tables(path: Path = TABLES) -> Mapping[str, SourceSchema]:
-    """Return the tables of a file by name; raises JudgeFixturesError naming the file, the table and the key.
+    """Return a file's tables by name, or raise JudgeFixturesError.
 
     >>> read_tables()["judgebench"].split
     'gpt'
@@ -153,7 +146,6 @@ def _table(where: str, table: Any) -> SourceSchema:
 
 
 def _checked(where: str, key: str, value: Any, shapes: Mapping[str, Any]) -> Any:
-    """Return a value as it is to be kept, frozen; raises JudgeFixturesError for a wrong key or value."""
     if key not in shapes:
         raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {accepted_values(key, shapes)}.")
     shape = shapes[key]
@@ -224,7 +216,7 @@ def complete_pairs(
     content_type: str = "Response",
     gold: Literal[1, 2] = 1,
 ) -> Iterator[Pair]:
-    """Yield the pair of a question and two responses, each with its column, unless one is blank or was deleted."""
+    """Yield the pair unless a text is blank or deleted."""
     if any(is_blank(value) for _, value in texts):
         left_out["pairs with an empty text"] += 1
         return
@@ -237,19 +229,19 @@ def complete_pairs(
 
 
 def is_blank(value: Any) -> bool:
-    """Tell whether there is no text."""
+    """Return whether there is no text."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def min_vote_ratio(source: Source) -> float:
-    """Return the least ratio of upvotes that counts as a preference."""
+    """Return the least upvote ratio of a preference."""
     return MIN_RATIO if source.min_ratio is None else source.min_ratio
 
 
 def has_decided_votes(better: float, worse: float, source: Source, left_out: Counter[str]) -> bool:
-    """Tell whether upvotes differ by a ratio that the source's table asks for; a pair where they do not is counted.
+    """Return whether upvotes differ enough; count other pairs.
 
-    Fewer than one upvote counts as one, or no ratio makes sense.
+    Fewer than one upvote counts as one.
     """
     if better > worse:
         return is_ratio_allowed(better / max(worse, 1), source, left_out)
@@ -258,7 +250,7 @@ def has_decided_votes(better: float, worse: float, source: Source, left_out: Cou
 
 
 def is_ratio_allowed(ratio: float, source: Source, left_out: Counter[str]) -> bool:
-    """Tell whether a ratio of upvotes is one that the source's table asks for; a pair where it is not is counted."""
+    """Return whether a ratio is allowed; count other pairs."""
     least, most = min_vote_ratio(source), source.max_ratio
     if ratio < least:
         left_out[f"pairs with a ratio of upvotes below {least:g}"] += 1
@@ -270,7 +262,7 @@ def is_ratio_allowed(ratio: float, source: Source, left_out: Counter[str]) -> bo
 
 
 def column_objects(row: DataRow, column: str, keys: tuple[str, ...]) -> list[Mapping[str, Any]]:
-    """Return the objects in a column; a list of dicts and a dict of lists, as `datasets` has them, are the same."""
+    """Return a column's objects, from dicts or a dict of lists."""
     held = row.fields[column]
     if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
         lengths = {key: len(held[key]) for key in keys}
@@ -287,7 +279,6 @@ def column_objects(row: DataRow, column: str, keys: tuple[str, ...]) -> list[Map
 
 
 def _first_turn(row: DataRow, column: str) -> tuple[Any, Any]:
-    """Return the first question and answer of a conversation."""
     first = column_objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
         raise row.mistake(f"{column} must begin with a message of the user and one of the assistant, got {roles!r}.")
@@ -295,7 +286,7 @@ def _first_turn(row: DataRow, column: str) -> tuple[Any, Any]:
 
 
 def require_number(value: Any, field: str, row: DataRow) -> float:
-    """Return a number, also one of a format without types; raises JudgeFixturesError for any other value."""
+    """Return a number or numeric text, or raise JudgeFixturesError."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -305,5 +296,5 @@ def require_number(value: Any, field: str, row: DataRow) -> float:
 
 
 def unexpected_value_error(row: DataRow, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
-    """Return the error of a value that a source is not known to hold."""
+    """Return the error of an unknown value."""
     return row.mistake(f"{field} is {value!r}, which is not known: {accepted_values(str(value), accepted)}.")

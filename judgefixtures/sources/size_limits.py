@@ -1,4 +1,4 @@
-"""Size limits of a row and of an unpacked file, because small files can unpack to gigabytes."""
+"""Size limits of rows and unpacked files, because small files can unpack to gigabytes."""
 
 import contextlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _GIVEN: ContextVar[dict[str, int | None] | None] = ContextVar("sizes", default=N
 
 @contextlib.contextmanager
 def limited(row_mb: int | None, file_mb: int | None) -> Iterator[None]:
-    """Read files under the limits that options of a command give, in megabytes; None for the usual ones."""
+    """Apply a command's limits in megabytes; None keeps the default."""
     before = _GIVEN.set({"row": row_mb, "file": file_mb})
     try:
         yield
@@ -25,20 +25,20 @@ def limited(row_mb: int | None, file_mb: int | None) -> Iterator[None]:
 
 
 def limit(what: What, usual: int) -> int:
-    """Return how many bytes a row or a file may take."""
+    """Return the largest bytes of a row or file."""
     given = (_GIVEN.get() or {}).get(what)
     return usual if given is None else given * MB
 
 
 def remedy(what: What, most: int) -> str:
-    """Return the limit that a row or a file exceeds, and what to do about it."""
+    """Return the exceeded limit with its remedy."""
     named = "one row" if what == "row" else "one file, unpacked,"
     raised = f"give --max-{what}-mb {max(1, 2 * most // MB)}" if _GIVEN.get() is not None else "split it"
     return f"The limit for {named} is {most / MB:,.4g} MB. If it is meant to be so large, {raised}"
 
 
 def check_json(text: str | bytes | bytearray, named: str, what: What, usual: int) -> None:
-    """Raise JudgeFixturesError for JSON with more values than fit into the memory that a limit allows."""
+    """Raise JudgeFixturesError for JSON with too many values."""
     marks = (",", "[", "{") if isinstance(text, str) else (b",", b"[", b"{")
     values, most = sum(map(text.count, marks)), limit(what, usual)  # type: ignore[arg-type]
     if values * BYTES_A_VALUE > most:

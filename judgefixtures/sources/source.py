@@ -16,7 +16,7 @@ RATIO_KEYS = ("min_ratio", "max_ratio")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a dataset's pairs come from and how its rows are to be read; None where the table says nothing."""
+    """A dataset's origin and mapping; None where the table is silent."""
 
     name: str
     path: Path | None = None
@@ -42,16 +42,16 @@ class Source:
 
     @property
     def table(self) -> str:
-        """The heading of its table, for messages."""
+        """The table's heading."""
         return self.heading or f"[datasets.{self.name}]"
 
     def mistake(self, message: str) -> JudgeFixturesError:
-        """Return the error of something that is wrong with the dataset."""
+        """Return an error about the dataset."""
         return JudgeFixturesError(f"dataset {self.name!r}: {message}")
 
     @property
     def origin(self) -> str:
-        """The name of a known source, or the id of a dataset on the hub; empty for a file of the user's format."""
+        """The known name or hub id; "" for a user's file."""
         return self.source or ("" if self.path is not None else self.name)
 
     @property
@@ -61,21 +61,18 @@ class Source:
 
     @property
     def ratio_keys(self) -> tuple[str, ...]:
-        """The keys for pairs made of scores that the table sets."""
+        """The table's keys for pairs made of scores."""
         return tuple(key for key in RATIO_KEYS if getattr(self, key) is not None)
 
     @property
     def file(self) -> Path:
-        """The file or folder to read. KeyError for a source that is not read from a file."""
+        """The file or folder; KeyError for other sources."""
         built_in = {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}
         return built_in[self.origin] if self.path is None else self.path
 
     @property
     def selection(self) -> dict[str, Any]:
-        """Everything in the table that decides which pairs there are and what they hold, as plain values.
-
-        A path counts by its last part alone: the same file lies elsewhere on another machine.
-        """
+        """Everything that decides the pairs; paths by their last part."""
         names = ("revision", "config", "split", "rows", "columns", "gold_values", "label_values", "content_type")
         fields: dict[str, Any] = {"source": self.origin or None, "path": self.path.name if self.path else None}
         for name in (*names, *RATIO_KEYS, "max_margin", "one_per_question"):

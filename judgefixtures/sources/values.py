@@ -1,4 +1,4 @@
-"""Conversion of a row's value to text: a string, a conversation, or any other value as JSON."""
+"""Conversion of a row's value to text."""
 
 import json
 from collections.abc import Mapping, Set
@@ -11,7 +11,7 @@ _as_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def value_to_text(value: Any) -> str:
-    r"""Return a value as a template shows it: a text as it is, messages as a conversation, all else as JSON.
+    r"""Return a value as shown: text, conversation or JSON.
 
     >>> value_to_text([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}])
     'User: Why?\nAssistant: So.'
@@ -25,10 +25,9 @@ def value_to_text(value: Any) -> str:
 
 
 def messages_to_text(value: Any) -> str | None:
-    """Return messages as lines that say who said what; None for a value that is not a list of messages.
+    """Return messages as lines with roles, or None.
 
-    A message has a role, and a content: a text, or parts of which each has one. What an assistant called stands behind
-    what it said, as JSON.
+    Tool calls follow as JSON.
     """
     if not isinstance(value, list) or not value or not all(map(_is_message, value)):
         return None
@@ -36,7 +35,7 @@ def messages_to_text(value: Any) -> str | None:
 
 
 def other_columns(fields: Mapping[str, Any], read: Set[str]) -> dict[str, str]:
-    """Return what a row says beside the columns that are `read` as a field, as text by the column's name."""
+    """Return the columns not `read`, as text by name."""
     return {name: value_to_text(value) for name, value in fields.items() if value is not None and name not in read}
 
 
@@ -60,7 +59,6 @@ def _message_text(message: Mapping[str, Any]) -> str:
 
 
 def _part(part: Any) -> str:
-    """Return a part of what was said: its text, or all of it where it has none, as of a picture."""
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
         return str(part["text"])
     return part if isinstance(part, str) else _as_json(part)

@@ -1,8 +1,4 @@
-"""Votes: how many people preferred each response of a pair, and pairs with split votes.
-
-Votes only select pairs while a source is read. The upvotes of known sources are scores of single responses: schemas.py
-compares those with `min_ratio` and `max_ratio`.
-"""
+"""Votes: how many people preferred each response; they only select pairs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +7,7 @@ from typing import Any
 
 from judgefixtures.models.pairs import Pair
 
+from .messages import MESSAGES
 from .row_readers import DataRow, cell_value, lookup
 from .source import Source
 
@@ -23,7 +20,7 @@ ACCEPTED = (
 
 @dataclass(frozen=True, slots=True)
 class PreferenceVotes:
-    """How many people preferred the first response of a pair, the second one, and neither."""
+    """Votes for the first response, the second and a tie."""
 
     first: int
     second: int
@@ -31,7 +28,7 @@ class PreferenceVotes:
 
     @property
     def margin(self) -> float:
-        """The lead of one response as a share of all votes: 0 where both have as many, 1 where one has all.
+        """The lead as a share of all votes.
 
         >>> PreferenceVotes(2, 1, tie=2).margin
         0.2
@@ -40,10 +37,9 @@ class PreferenceVotes:
 
 
 def row_votes(row: DataRow, source: Source) -> PreferenceVotes | None:
-    """Return the votes on a row's pair, None where it has none; raises JudgeFixturesError for any other value.
+    """Return a row's votes, or None.
 
-    In a user's file a column `votes` holds votes. In a dataset on the hub it may hold anything, and the user cannot
-    rename it: there it is read only where the table asks for votes, by `max_margin` or by `columns`.
+    In hub datasets, only `max_margin` or `columns` enables them. Raises JudgeFixturesError for other values.
     """
     columns = source.columns or {}
     if source.path is None and source.max_margin is None and VOTES not in columns:
@@ -59,7 +55,7 @@ def row_votes(row: DataRow, source: Source) -> PreferenceVotes | None:
 
 
 def parsed_votes(value: Any, where: str = "") -> PreferenceVotes | None:
-    """Return the votes that an object says, or its JSON text; None for any other value.
+    """Return the votes in an object or JSON text, or None.
 
     >>> parsed_votes({"1": 3, "2": 2}) == parsed_votes('{"1": 3, "2": 2, "tie": 0}') == PreferenceVotes(3, 2)
     True
@@ -78,9 +74,10 @@ def parsed_votes(value: Any, where: str = "") -> PreferenceVotes | None:
 def split_pairs(
     voted: Iterable[tuple[Pair, PreferenceVotes | None]], source: Source, left_out: Counter[str]
 ) -> Iterator[Pair]:
-    """Yield the pairs whose margin of votes is at most `max_margin`, all of them without it; the others are counted.
+    """Yield pairs with a margin up to `max_margin`; count the others.
 
-    Raises JudgeFixturesError after the last pair where `max_margin` is set and none of them has votes.
+    Raises:
+        JudgeFixturesError: No pair has votes.
     """
     pairs = with_votes = 0
     for pair, votes in voted:
@@ -91,15 +88,10 @@ def split_pairs(
             left_out["pairs without votes" if votes is None else "pairs on which people agree"] += 1
     if source.max_margin is not None and pairs and not with_votes:
         column = (source.columns or {}).get(VOTES, VOTES)
-        raise source.mistake(
-            f"max_margin = {source.max_margin:g}, but no pair of "
-            f"{source.path or source.origin} has votes: {column!r} is absent or empty in all of them. "
-            f'Name the column with `columns = {{votes = "..."}}` in {source.table}, or remove max_margin.'
-        )
+        raise source.mistake(MESSAGES.no_votes(source, column))
 
 
 def _count(value: Any) -> int | None:
-    """Return a number of votes; None for a value that is not one. 2.0 is how columns with gaps hold a 2."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,6 +1,7 @@
-"""Statistics: estimates, intervals and gates on counts and scores, under one public path."""
+"""Statistics: estimates, intervals and gates on counts and scores."""
 
 from .agreement import *  # noqa: F403
+from .agreement_rates import *  # noqa: F403
 from .calibration import *  # noqa: F403
 from .clusters import *  # noqa: F403
 from .elementary import *  # noqa: F403

@@ -1,9 +1,4 @@
-"""Agreement with people: gates of TPR, TNR, accuracy and kappa, and the number of labels they need.
-
-A table is four counts: tp and fn of what people pass, fp and tn of what they fail. With one class only, or fewer than
-10 labels of a class, nothing is a PASS: a judge that passes everything agrees with labels that are all pass. All
-probabilities are computed exactly. numpy and scipy are imported on first use.
-"""
+"""Gates of a judge's agreement with people: TPR, TNR, accuracy and kappa."""
 
 from __future__ import annotations
 
@@ -13,13 +8,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from .agreement_rates import share_estimate
 from .clusters import ScoredUnits, Totals, can_decide
 from .elementary import check_alpha, check_number, check_open, check_whole, lower_tail, upper_tail, z_quantile
 from .estimate import Estimate, GateResult, Status, format_estimate, format_share, pluralize
 from .gates import LARGEST_ADVICE, combine_one_sided_tests, inconclusive_advice
 from .kappa import TwoByTwo, cohen_kappa, kappa_z, most_likely_table
 from .power import ENOUGH
-from .proportions import binomial_tails, macro_average, proportion
+from .proportions import binomial_tails
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64
@@ -35,9 +31,10 @@ ASSUMED_RATES = (0.90, 0.95, 0.98, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class AgreementLimits:
-    """What agreement has to exceed, each a number in (0, 1) or None: TPR, TNR, accuracy and kappa (above -1).
+    """Limits that TPR, TNR, accuracy and kappa must exceed, or None.
 
-    Raises ValueError for a limit out of range.
+    Raises:
+        ValueError: A limit out of range.
 
     >>> str(AgreementLimits(tpr=0.80, kappa=0.60))
     'min_tpr = .80 and min_kappa = .60'
@@ -56,7 +53,7 @@ class AgreementLimits:
 
     @property
     def set(self) -> dict[str, float]:
-        """The limits that are set, by what they are of."""
+        """The limits that are set, by name."""
         every = {"tpr": self.tpr, "tnr": self.tnr, "accuracy": self.accuracy, "kappa": self.kappa}
         return {name: limit for name, limit in every.items() if limit is not None}
 
@@ -67,75 +64,11 @@ class AgreementLimits:
 # --- estimates ----------------------------------------------------------------------------------------------
 
 
-def true_positive_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TPR: the share of what people pass that the judge passes, with its exact interval.
-
-    `totals` are the positives by cluster where examples are related: 1 for a passed one. Without positives the value is
-    nan and the interval 0 to 1. Raises ValueError for counts that no table can have. Source: Clopper and Pearson 1934.
-
-    >>> found = true_positive_rate(28, 2, 5, 25)
-    >>> round(found.value, 3), round(found.low, 3), found.n
-    (0.933, 0.805, 30)
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.tp, table.positives, confidence, totals)
-
-
-def true_negative_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return TNR: the share of what people fail that the judge fails, with its exact interval.
-
-    `totals` are the negatives by cluster: 1 for a failed one. As `true_positive_rate` else.
-
-    >>> round(true_negative_rate(28, 2, 5, 25).value, 3)
-    0.833
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.tn, table.negatives, confidence, totals)
-
-
-def agreement_rate(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return accuracy: the share of all labels that the judge agrees with, with its exact interval.
-
-    `totals` are all examples by cluster: 1 where the judge agrees. As `true_positive_rate` else.
-
-    >>> round(agreement_rate(28, 2, 5, 25).value, 3)
-    0.883
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    return _share(table.agreement, table.n, confidence, totals)
-
-
-def balanced_accuracy(
-    tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: tuple[Totals, Totals] = (None, None)
-) -> Estimate:
-    """Return (TPR + TNR) / 2, which no prevalence moves, with the interval that theirs make (MOVER, of Wilson's).
-
-    `totals` are those of positives and of negatives. Without either class the value is nan and the interval 0 to 1.
-    Raises ValueError for counts that no table can have. Source: Zou and Donner 2008.
-
-    >>> found = balanced_accuracy(27, 3, 10, 10)
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
-    (0.7, 0.59, 0.79)
-    """
-    table = TwoByTwo.of(tp, fn, fp, tn)
-    if not (table.positives and table.negatives):
-        return Estimate(math.nan, 0.0, 1.0, check_open(confidence, "confidence"), int(table.n))
-    parts = ((table.tp, table.positives, totals[0]), (table.tn, table.negatives, totals[1]))
-    rates = [proportion(right, int(n), confidence, totals=related) for right, n, related in parts]
-    return macro_average(rates, confidence)
-
-
-def _share(right: float, n: float, confidence: float, totals: Totals) -> Estimate:
-    if not n:
-        return Estimate(math.nan, 0.0, 1.0, check_open(confidence, "confidence"), 0)
-    return proportion(right, int(n), confidence, "exact", totals)
-
-
 # --- gates --------------------------------------------------------------------------------------------------
 
 
 def too_few_labels_text(positives: int, negatives: int) -> str:
-    """Return which class of labels is too small for a PASS, as a clause; empty where neither is.
+    """Return which class has too few labels for a PASS, or "".
 
     >>> too_few_labels_text(30, 9)
     'only 9 examples are labelled fail, at least 10 are needed'
@@ -160,13 +93,14 @@ def too_few_labels_text(positives: int, negatives: int) -> str:
 def gate_tpr(
     tp: int, fn: int, fp: int, tn: int, limit: float, alpha: float = 0.05, totals: Totals = None
 ) -> GateResult:
-    """Decide whether TPR exceeds a limit: PASS, FAIL or INCONCLUSIVE, by its exact one-sided bounds.
+    """Decide whether TPR exceeds a limit, by its exact one-sided bounds.
 
-    PASS where the lower bound at level 1 - alpha is above the limit, FAIL where the upper one is below it.
-    `needed_pairs` are the labels, of both classes as seen, with which a judge with these rates would pass in 80%.
-    Never a PASS with fewer than FEWEST_OF_A_CLASS labels of either class; the message says which are lacking.
-    `totals` as in `true_positive_rate`; fewer than FEWEST_CLUSTERS are INCONCLUSIVE. Raises ValueError for counts that
-    no table can have, a limit outside (0, 1) or an alpha outside (0, 0.5). Source: Clopper and Pearson 1934.
+    PASS and FAIL need a bound at level 1 - alpha beyond the limit. Fewer than FEWEST_OF_A_CLASS labels in a class, or
+    FEWEST_CLUSTERS clusters, prevent a PASS. `needed_pairs` counts labels for 80% power. `totals` as in
+    `true_positive_rate`.
+
+    Raises:
+        ValueError: Invalid counts, limit or alpha.
 
     >>> gate_tpr(29, 1, 5, 25, 0.80).status.value
     'PASS'
@@ -180,11 +114,7 @@ def gate_tpr(
 def gate_tnr(
     tp: int, fn: int, fp: int, tn: int, limit: float, alpha: float = 0.05, totals: Totals = None
 ) -> GateResult:
-    """Decide whether TNR exceeds a limit, as `gate_tpr` does of TPR; `totals` as in `true_negative_rate`.
-
-    >>> gate_tnr(45, 5, 17, 33, 0.80).status.value
-    'FAIL'
-    """
+    """Decide whether TNR exceeds a limit, as `gate_tpr`."""
     table = TwoByTwo.of(tp, fn, fp, tn)
     return _gate_share("tnr", table, table.tn, table.negatives, limit, alpha, totals)
 
@@ -192,11 +122,7 @@ def gate_tnr(
 def gate_accuracy(
     tp: int, fn: int, fp: int, tn: int, limit: float, alpha: float = 0.05, totals: Totals = None
 ) -> GateResult:
-    """Decide whether accuracy exceeds a limit, as `gate_tpr` does of TPR; `totals` as in `agreement_rate`.
-
-    >>> gate_accuracy(45, 5, 5, 45, 0.80).status.value
-    'PASS'
-    """
+    """Decide whether accuracy exceeds a limit, as `gate_tpr`."""
     table = TwoByTwo.of(tp, fn, fp, tn)
     return _gate_share("accuracy", table, table.agreement, table.n, limit, alpha, totals)
 
@@ -238,9 +164,8 @@ _SHOWN = {"tpr": "TPR", "tnr": "TNR", "accuracy": "accuracy", "kappa": "kappa"}
 def _gate_share(
     name: str, table: TwoByTwo, right: float, n: float, limit: float, alpha: float, totals: Totals
 ) -> GateResult:
-    """Return what a share comes to against its limit, `right` of `n`."""
     check_alpha(alpha, limit=limit)
-    estimate = _share(right, n, 1 - 2 * alpha, totals)
+    estimate = share_estimate(right, n, 1 - 2 * alpha, totals)
     tails = binomial_tails(right, int(n), limit, totals) if n else (1.0, 1.0)
     text = f"{_SHOWN[name]} {right:g}/{n:g} = {format_estimate(estimate, format_share)}" if n else f"no {_SHOWN[name]}"
     return _TestedRate(name, table, limit, alpha, totals, limit).result(text, estimate, tails)
@@ -248,8 +173,6 @@ def _gate_share(
 
 @dataclass(frozen=True, slots=True)
 class _TestedRate:
-    """What is held to a limit: of which table, at which level, and what `totals` would have for a mean at the limit."""
-
     name: str
     table: TwoByTwo
     limit: float
@@ -258,7 +181,6 @@ class _TestedRate:
     mean: float
 
     def result(self, text: str, estimate: Estimate, tails: tuple[float, float]) -> GateResult:
-        """Return the result of the gate whose one-sided p-values are `tails`, with what would settle it."""
         totals, lacks = self.totals, too_few_labels_text(int(self.table.positives), int(self.table.negatives))
         status, p_pass, p_fail = combine_one_sided_tests(1.0 if lacks else tails[0], tails[1], self.alpha, totals)
         related = ""
@@ -272,7 +194,6 @@ class _TestedRate:
         return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
     def needed(self) -> int | None:
-        """Return how many labels would settle it, more clusters like these where examples are related."""
         effect, mean = 1.0, self.mean
         if not can_decide(self.totals):
             return None
@@ -281,7 +202,6 @@ class _TestedRate:
         return _needed(self.table, AgreementLimits(**{self.name: self.limit}), self.alpha, effect)
 
     def what_settles(self, needed: int | None, estimate: Estimate) -> str:
-        """Say what would settle an INCONCLUSIVE of enough labels of both classes."""
         named = _SHOWN[self.name]
         if not can_decide(self.totals):
             return inconclusive_advice(None, estimate.n, f"min_{self.name}", self.totals)
@@ -298,11 +218,9 @@ class _TestedRate:
 def pass_chance(
     positives: int, negatives: int, tpr: float, tnr: float, limits: AgreementLimits, alpha: float = 0.05
 ) -> float:
-    """Return how likely a judge with these true rates passes all limits that are set, with so many labels of a class.
+    """Return the probability that a judge with these rates passes all limits.
 
-    The sum over all tables that pass, but for what happens once in 100,000; which tables pass kappa's limit is tested
-    for some and interpolated between them, by enumeration right to .005. 0 with fewer than FEWEST_OF_A_CLASS labels of
-    either class. Raises ValueError for counts and rates that are none.
+    Tables are enumerated; kappa is interpolated (error up to 0.005). Raises ValueError for invalid counts or rates.
 
     >>> round(pass_chance(30, 30, 0.90, 0.90, AgreementLimits(tpr=0.80)), 2)
     0.41
@@ -330,7 +248,6 @@ def pass_chance(
 
 
 def _enough(right: NDArray[int64], n: int, limit: float, alpha: float) -> NDArray[bool_]:
-    """Return where so many or more of n would be right too rarely if the share were only at its limit."""
     import numpy as np
     from scipy.special import bdtrc
 
@@ -339,11 +256,6 @@ def _enough(right: NDArray[int64], n: int, limit: float, alpha: float) -> NDArra
 
 
 def _most_fp(fn: NDArray[int64], sizes: tuple[int, int], limit: float, alpha: float) -> NDArray[float64]:
-    """Return how many negatives may be passed for a PASS of kappa where so many positives are failed; below 0 for none.
-
-    The more errors of one kind the fewer of the other, along a smooth curve: of it four points are found, where z is
-    that of the level, and a cubic laid through them.
-    """
     import numpy as np
     from scipy.optimize import brentq
 
@@ -370,7 +282,6 @@ def _most_fp(fn: NDArray[int64], sizes: tuple[int, int], limit: float, alpha: fl
 
 
 def _wrongs(n: int, rate: float) -> tuple[NDArray[int64], NDArray[float64]]:
-    """Return how many of n may be wrong, and how likely each is: all but what happens once in 100,000."""
     import numpy as np
     from scipy.special import bdtr
 
@@ -389,12 +300,10 @@ def _check_rate(value: float, name: str) -> float:
 def needed_labels(
     tp: int, fn: int, fp: int, tn: int, limits: AgreementLimits, alpha: float = 0.05, design_effect: float = 1.0
 ) -> int | None:
-    """Return with how many labels a judge with the rates seen passes all limits that are set in 80%; to the next ten.
+    """Return how many labels give 80% power at the observed rates, in tens.
 
-    The classes keep the shares they have. Related examples count for less: `design_effect` of them for one. None where
-    no limit is set, a rate seen is not above its limit, a class has no label at all, or it would take more than
-    LARGEST_ADVICE times the present labels (and more than LEAST_ADVICE). Raises ValueError for counts that no table can
-    have.
+    `design_effect` related labels count as one. None if the number is unrealistic. Raises ValueError for invalid
+    counts.
 
     >>> needed_labels(27, 3, 3, 27, AgreementLimits(tpr=0.80))
     180
@@ -421,10 +330,10 @@ def labels_for_power(
     effect: float = 1.0,
     largest: int = LEAST_ADVICE,
 ) -> int | None:
-    """Return with how many labels a judge with these true rates passes all limits in 80%, to the next ten.
+    """Return how many labels give 80% power at these true rates, in tens.
 
-    `prevalence` is the share of labels that are pass, `effect` how many related examples count for one. None where a
-    rate is not above its limit, or more than `largest` unrelated labels would be needed.
+    `prevalence` is the share of pass labels; `effect` related labels count as one. None if more than `largest` are
+    needed.
 
     >>> labels_for_power(0.5, 0.90, 0.90, AgreementLimits(kappa=0.60))
     80
@@ -444,9 +353,9 @@ def labels_for_power(
 def labels_for_good_judge(
     prevalence: float, limits: AgreementLimits, alpha: float = 0.05, *, largest: int = LEAST_ADVICE
 ) -> tuple[float, int | None]:
-    """Return what a good judge is right on, and with how many labels it passes all limits in 80%.
+    """Return a good judge's accuracy and how many labels it needs for 80% power.
 
-    That is 90% of either class, or the next share of ASSUMED_RATES with which `largest` labels would do.
+    The accuracy is 0.90, or the next of ASSUMED_RATES for which `largest` labels suffice.
 
     >>> labels_for_good_judge(0.5, AgreementLimits(tpr=0.92))
     (0.95, 930)
@@ -459,7 +368,6 @@ def labels_for_good_judge(
 
 
 def _first_guess(true: TwoByTwo, limit: float | None, alpha: float) -> float:
-    """Return about how many labels kappa's limit takes: its signed root grows with their square root, about by 1."""
     if limit is None:
         return 0.0
     wanted = z_quantile(1 - alpha) + z_quantile(ENOUGH)
@@ -467,7 +375,6 @@ def _first_guess(true: TwoByTwo, limit: float | None, alpha: float) -> float:
 
 
 def _smallest(chance: Callable[[int], float], guess: float, largest: int, effect: float) -> int | None:
-    """Return from where on the chance is enough, in labels to the next ten; None beyond the largest number."""
     if guess > 2 * largest:
         return None
     low, high = 0, max(round(guess / _STEP), 1)  # the chance grows with the labels, but for steps of single tables
@@ -482,14 +389,10 @@ def _smallest(chance: Callable[[int], float], guess: float, largest: int, effect
 
 
 def agreement_prospect(positives: int, negatives: int, limits: AgreementLimits, alpha: float = 0.05) -> str:
-    """Return what so many labels can show, for a preflight: how often a good judge passes, and how many would do.
-
-    A good judge is that of `labels_for_good_judge`. Empty without a limit. Raises ValueError for invalid counts.
+    """Return what this many labels can show, for a preflight.
 
     >>> agreement_prospect(30, 30, AgreementLimits(tpr=0.80))
     'with 60 labels a judge with TPR and TNR .90 passes min_tpr = .80 in 41%; about 180 would do'
-    >>> agreement_prospect(51, 9, AgreementLimits(tpr=0.80))
-    'with 60 labels no judge passes min_tpr = .80: only 9 examples are labelled fail, at least 10 are needed'
     """
     if not limits.set:
         return ""

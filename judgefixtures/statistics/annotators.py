@@ -1,8 +1,4 @@
-"""Comparison with single annotators: does a judge agree with people as well as they agree with each other?
-
-All examples with at least two labels count, ties included: a majority label leaves ties out, where people and judges
-agree least. Compare the alternative annotator test (arXiv 2501.10970). numpy and scipy are imported on first use.
-"""
+"""Comparison of a judge with single annotators."""
 
 import math
 from collections import Counter
@@ -29,16 +25,12 @@ WORDS = {
 
 
 def difference_from_people(selected: str | None, labels: Sequence[str]) -> float:
-    """Return the mean over persons of the judge's agreement with the others less the person's agreement with them.
+    """Return the judge's mean agreement with people less their agreement with each other.
 
-    Args:
-        selected: The judge's label; None, an invalid answer, agrees with nobody.
-        labels: The labels of at least two people.
+    `selected` is None for an invalid answer; `labels` has at least two.
 
     >>> difference_from_people("pass", ["pass", "pass", "fail"])
     0.3333333333333333
-    >>> difference_from_people("pass", ["pass", "fail"]), difference_from_people("fail", ["pass", "pass"])
-    (0.5, -1.0)
     """
     n, counts = len(labels), Counter[str | None](labels)
     if n < 2:
@@ -49,15 +41,13 @@ def difference_from_people(selected: str | None, labels: Sequence[str]) -> float
 def gate_as_people(
     differences: Sequence[float], margin: float = 0.05, alpha: float = 0.05, clusters: Clusters = None
 ) -> GateResult:
-    """Decide whether a judge agrees with people as well as they agree with each other, by `difference_from_people`.
+    """Decide whether a judge agrees with people as well as they agree.
 
-    PASS where the lower bound of the mean is above -margin, else FAIL where its upper bound is below 0. The interval is
-    that of `mean_interval`, over clusters where examples are related. Where fewer than FEWEST_DIFFERENCES differences
-    are other than 0 the score test has to agree to a PASS: a t interval misses the few on which a judge stands against
-    everybody. There are no p-values.
+    PASS: the lower bound of the mean `difference_from_people` is above -margin. FAIL: the upper bound is below 0.
+    Compare arXiv 2501.10970.
 
     Raises:
-        ValueError: No differences, one outside [-1, 1], or a margin or alpha out of range.
+        ValueError: Differences, margin or alpha out of range.
 
     >>> gate_as_people([0.5, -0.5, 0.0, 0.0] * 100).message.partition(" (")[2]
     'difference 0.00, 90% CI -0.029 to +0.029, margin 0.05, 400 examples)'
@@ -84,11 +74,9 @@ def gate_as_people(
 def people_chances(
     people: int, examples: int, judge: float, margin: float = 0.05, alpha: float = 0.05, runs: int = 4000
 ) -> tuple[float, float]:
-    """Return how often `gate_as_people` says "as well" (or slightly less, within the margin), and how often "less".
+    """Return how often `gate_as_people` says PASS and how often FAIL (simulated).
 
-    By the same rule: where few differences are other than 0 the score test has to agree.
-    Simulated: `people` label each of so many unrelated examples, right with probability ASSUMED_ACCURACY; the judge is
-    right with probability `judge`, and nobody's errors depend on another's.
+    People are right with probability ASSUMED_ACCURACY, the judge with `judge`.
 
     >>> [round(chance, 1) for chance in people_chances(3, 400, 0.85)]
     [0.9, 0.0]
@@ -116,7 +104,7 @@ def people_chances(
 def people_prospect(
     people: int, examples: int, margin: float = 0.05, alpha: float = 0.05, units: str = "examples"
 ) -> str:
-    """Return what labels of so many people on so many examples, or other units, can show, for a preflight.
+    """Return what this many people and examples can show, for a preflight.
 
     >>> people_prospect(3, 40).partition(" of runs")[0]
     'with 3 people and 40 examples a judge that agrees as they do is told "as well" in 16%'

@@ -1,7 +1,4 @@
-"""Calibration: does the probability that a judge gives to a pass equal the rate at which people pass?
-
-Probabilities and labels come by example. For related examples, clusters are the unit.
-"""
+"""Calibration of the judge's pass probabilities against people's labels."""
 
 import math
 from collections import defaultdict
@@ -17,11 +14,12 @@ _BINS = 10  # of equal width, as it is usually reported
 def brier_score(
     probabilities: Sequence[float], passed: Sequence[bool], confidence: float = 0.90, clusters: Clusters = None
 ) -> Estimate:
-    """Return the mean squared difference of the probability of a pass and whether people pass, with a score interval.
+    """Return the Brier score of pass probabilities, with a score interval.
 
-    0 is perfect, .25 that of who always says one half. `passed` are the labels, `clusters` a label per example where
-    they are related. Raises ValueError for no examples, for probabilities outside 0 to 1, and where numbers differ.
-    Source: Brier 1950; the score test of a bounded mean.
+    `passed` are people's labels; `clusters` has a label per related example.
+
+    Raises:
+        ValueError: No examples, other lengths, or a probability outside 0 to 1.
 
     >>> round(brier_score([0.9, 0.8, 0.3, 0.1], [True, True, False, False]).value, 4)
     0.0375
@@ -69,20 +67,17 @@ def calibration_error(
 
 
 def _spread(differences: Sequence[float]) -> float:
-    """Return the standard error of a bin's sum, with one example more that is entirely off."""
     n = len(differences)
     mean = math.fsum(differences) / n
     return math.sqrt(math.fsum((each - mean) ** 2 for each in differences) + 1 / n)
 
 
 def _units(scores: Sequence[float], clusters: Clusters, low: float) -> ScoredUnits:
-    """Return scores from `low` to 1, in clusters where they are related."""
     single = ClusterTotals(tuple(scores), (1,) * len(scores))
     return ScoredUnits.of(cluster_totals(scores, clusters) or single, low, 1.0)
 
 
 def _checked(probabilities: Sequence[float], passed: Sequence[bool]) -> list[tuple[float, int]]:
-    """Return the probability and the label, 1 for pass, of each example."""
     if not probabilities or len(probabilities) != len(passed):
         raise ValueError(
             f"there must be a label for each of at least one probability, got {len(passed)} for {len(probabilities)}"

@@ -1,8 +1,4 @@
-"""Score test of a mean over pairs, single or in clusters of related pairs.
-
-For related pairs, every estimate and gate takes `totals`, the scores by cluster, and uses the score test over clusters.
-Over single pairs it equals Tango's and Wilson's tests.
-"""
+"""Score test of a mean over single pairs or clusters of related pairs."""
 
 from __future__ import annotations
 
@@ -24,10 +20,7 @@ ScoresOrCounts = Mapping[float, int] | Sequence[float]  # a score per pair, or h
 
 @dataclass(frozen=True, slots=True)
 class ClusterTotals:
-    """Scores by cluster: of each its sum of scores and how many pairs it has.
-
-    Of pairs that are related, or of unrelated ones whose scores are no whole numbers: then every cluster is one pair.
-    """
+    """The sum of scores and the number of pairs of each cluster."""
 
     sums: tuple[float, ...]
     sizes: tuple[int, ...]
@@ -39,12 +32,12 @@ class ClusterTotals:
 
     @property
     def count(self) -> int:
-        """How many clusters."""
+        """The number of clusters."""
         return len(self.sizes)
 
     @property
     def equal(self) -> float:
-        """How many clusters of equal size they are worth: a large one outweighs the others. Source: Kish 1965."""
+        """The number of equal clusters with the same information (Kish 1965)."""
         return sum(self.sizes) ** 2 / sum(size * size for size in self.sizes)
 
 
@@ -52,14 +45,12 @@ Totals = ClusterTotals | None  # None: pairs are unrelated, and their scores who
 
 
 def cluster_totals(scores: Sequence[float], clusters: Clusters) -> Totals:
-    """Return scores by cluster; None where no cluster has two of them, so that there is nothing to heed.
+    """Return scores by cluster, or None if all clusters are single pairs.
 
-    `clusters` holds a label per score, or is None. Raises ValueError for another number of labels than scores, and
-    for a score without a label.
+    `clusters` has a label per score, or is None. Raises ValueError for wrong labels.
 
     >>> cluster_totals([1, 0, -1], ["a", "b", "a"])
     ClusterTotals(sums=(0.0, 0.0), sizes=(2, 1))
-    >>> cluster_totals([1, 0, -1], ["a", "b", "c"])
     """
     if clusters is None:
         return None
@@ -76,9 +67,7 @@ def cluster_totals(scores: Sequence[float], clusters: Clusters) -> Totals:
 
 
 def parted(scores: Sequence[float]) -> Totals:
-    """Return scores of which some are no whole numbers, as those of ties are, each by itself; None where all are whole.
-
-    Counts say as much as whole ones do. The estimates and gates of counts then are those of scores in the same range.
+    """Return fractional scores as clusters of one, or None for whole numbers.
 
     >>> parted([1, 0.5, 0])
     ClusterTotals(sums=(1.0, 0.5, 0.0), sizes=(1, 1, 1))
@@ -90,30 +79,28 @@ def parted(scores: Sequence[float]) -> Totals:
 
 
 def negated(totals: Totals) -> Totals:
-    """Return the same with every score's sign turned."""
+    """Return the totals with opposite signs."""
     return totals and ClusterTotals(tuple(0.0 - total for total in totals.sums), totals.sizes)
 
 
 def can_decide(totals: Totals) -> bool:
-    """Tell whether anything may be decided: pairs are unrelated, or they are in enough clusters."""
+    """Return whether there are enough clusters to decide."""
     return totals is None or not totals.related or totals.equal >= FEWEST_CLUSTERS
 
 
 def describe_clusters(n: int, totals: Totals, units: str = "pairs") -> str:
-    """Return what is to be said of n pairs that are related, to go after an interval; empty where they are not."""
+    """Return a note on clusters that follows an interval, or ""."""
     return f", n = {n} {units} in {pluralize(totals.count, 'cluster')}" if totals is not None and totals.related else ""
 
 
 def score_test(values: ScoresOrCounts, mu0: float, half_range: float = 1.0, clusters: Clusters = None) -> float:
-    """Return z of the score test that the mean of per-pair scores is `mu0`: above 0 where the mean seen is larger.
+    """Return z of the score test of the mean `mu0`; positive if more was observed.
 
-    `values` are scores in [-half_range, half_range], one per pair, or how many pairs have each score. The variance is
-    the one under H0: that of the likeliest distribution with this mean on the scores seen and the ends of the range.
-    For scores of -1, 0 and 1 this is Tango's test. `clusters` holds a label per pair, then the cluster is the
-    unit; the mean stays that over pairs, and where no cluster has two pairs nothing changes. With few clusters z is not
-    to be relied on: every gate is INCONCLUSIVE under FEWEST_CLUSTERS.
-    Raises ValueError for no scores, one out of range, labels that do not fit, and a mu0 not inside the range.
-    Source: Tango 1998, with the restricted weights of Owen 1988 (Biometrika 75:237).
+    `values` are scores in [-half_range, half_range] per pair, or counts by score. `clusters` has a label per related
+    pair. For scores -1, 0 and 1 this is Tango's test. Sources: Tango 1998; Owen 1988.
+
+    Raises:
+        ValueError: No scores, a score or mu0 out of range, or wrong labels.
 
     >>> round(score_test({1: 18, 0: 78, -1: 4}, 0.20), 6)
     -1.278351
@@ -129,10 +116,7 @@ def score_test(values: ScoresOrCounts, mu0: float, half_range: float = 1.0, clus
 def score_interval(
     values: ScoresOrCounts, confidence: float = 0.90, half_range: float = 1.0, clusters: Clusters = None
 ) -> Estimate:
-    """Return the mean of per-pair scores with the interval of the means that `score_test` does not reject.
-
-    Arguments and errors as there; the value and n are of pairs, also where clusters are the unit. Never of zero
-    width. For scores of -1, 0 and 1 this is `paired_difference`.
+    """Return the mean of scores with the interval that inverts `score_test`.
 
     >>> estimate = score_interval({-0.5: 6, 0: 94})
     >>> round(estimate.low, 5), round(estimate.high, 5)
@@ -142,10 +126,9 @@ def score_interval(
 
 
 def share_interval(shares: Sequence[float], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
-    """Return the mean of per-pair shares in [0, 1] with the interval of the score test; `clusters` as there.
+    """Return the mean of shares in [0, 1] with the score interval.
 
-    What `score_interval` is of scores around 0. For shares of 0 and 1 it is Wilson's. Raises ValueError as
-    `score_test`, and for a share outside [0, 1].
+    Errors as in `score_test`.
 
     >>> estimate = share_interval([1.0, 0.0, 0.0, 0.0] * 25)
     >>> estimate.value, round(estimate.low, 3), round(estimate.high, 3)
@@ -161,7 +144,7 @@ def share_interval(shares: Sequence[float], confidence: float = 0.90, clusters: 
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnits:
-    """Scores in [low, high]: how many units have each sum and size. A unit is a cluster, or a pair: of size 1."""
+    """Counts of units by sum and size; a unit is a cluster or pair."""
 
     units: Mapping[tuple[float, int], int]
     low: float
@@ -169,12 +152,12 @@ class ScoredUnits:
 
     @classmethod
     def of(cls, totals: ClusterTotals, low: float, high: float) -> ScoredUnits:
-        """Return the units of clusters, with the bounds of a score."""
+        """Return the units of clusters with scores in [low, high]."""
         return cls(Counter(zip(totals.sums, totals.sizes, strict=True)), low, high)
 
     @property
     def pairs(self) -> int:
-        """How many pairs."""
+        """The number of pairs."""
         return sum(size * units for (_, size), units in self.units.items())
 
     @property
@@ -183,7 +166,7 @@ class ScoredUnits:
         return math.fsum(total * units for (total, _), units in self.units.items()) / self.pairs
 
     def z(self, mean: float) -> float:
-        """Return the score statistic for H0: the mean over pairs is `mean`; falls as the mean grows."""
+        """Return the score statistic for this mean; it falls as the mean grows."""
         excess = math.fsum(units * (total - size * mean) for (total, size), units in self.units.items()) / self.pairs
         variance = self.variance(mean)
         if variance <= 0:  # at the ends of the range, and where nothing is left of a difference
@@ -191,15 +174,7 @@ class ScoredUnits:
         return excess / math.sqrt(variance)
 
     def variance(self, mean: float) -> float:
-        """Return the variance of the mean over pairs if H0 is true: it is `mean`.
-
-        A unit's score is its sum less what H0 expects of its pairs, so that under H0 its mean is 0 whatever the sizes
-        are. The end that H0 may add, against the way the data go, is what a cluster of the size in which a typical
-        pair is (sizes weighted by themselves) can sum up to at most, or what was seen, if that is more. Simulated size
-        at .05 is about .07 at most, 10 to 60 clusters of 1 to 12 pairs (benchmarks/clusters.py). With the mean size up
-        to .095, with the largest one there is hardly any power (P(PASS) .3 in place of .98 for an unbiased judge,
-        30 clusters, 10% flips); with a variance about the mean seen, as of sandwich estimators, it is .1 to .4.
-        """
+        """Return the variance of the mean over pairs under H0: `mean`."""
         residuals = [(total - size * mean, units) for (total, size), units in self.units.items()]
         excess = math.fsum(units * residual for residual, units in residuals)
         typical = sum(size * size * units for (_, size), units in self.units.items()) / self.pairs
@@ -216,14 +191,14 @@ class ScoredUnits:
         return count * variance * (end / self.pairs) ** 2
 
     def design_effect(self, mean: float, alone: float, least: float = 1.0) -> float:
-        """Return how many of these pairs are worth one unrelated pair, whose score has variance `alone` under H0.
+        """Return how many pairs are worth one unrelated pair, at least `least`.
 
-        `least` at least. Unlike an effect estimated from the data it is there where nothing, or hardly anything, moved.
+        `alone` is an unrelated pair's variance under H0.
         """
         return max(self.variance(mean) * self.pairs / alone, least)
 
     def interval(self, confidence: float) -> Estimate:
-        """Return the mean over pairs with the means that are not rejected."""
+        """Return the mean with its score interval."""
         z = z_quantile((1 + check_open(confidence, "confidence")) / 2)
         value = min(max(self.mean, self.low), self.high)
         width = z * math.sqrt(self.variance(value))
@@ -233,7 +208,11 @@ class ScoredUnits:
 
 
 def scored_units(values: ScoresOrCounts, half_range: float, clusters: Clusters) -> ScoredUnits:
-    """Return the units of scores between -half_range and half_range; raises ValueError for other values."""
+    """Return the units of scores.
+
+    Raises:
+        ValueError: A score outside [-half_range, half_range].
+    """
     check_inside(half_range, "half_range", math.inf)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"values must be scores, or a count for each score, got {values!r}")
@@ -258,10 +237,9 @@ def scored_units(values: ScoresOrCounts, half_range: float, clusters: Clusters) 
 
 
 def null_variance(totals: ClusterTotals, low: float, high: float) -> float:
-    """Return the variance of the mean over pairs of scores in [low, high] if that mean is 0: of the score test.
+    """Return the score test's variance of the mean under H0: mean 0.
 
-    `totals` are the scores by cluster, which may be of one pair each. Raises ValueError where 0 is not in the range.
-    Source: as `score_test`.
+    Raises ValueError if 0 is outside [low, high].
 
     >>> round(null_variance(ClusterTotals((0.75,) * 3 + (-0.25,) * 9, (1,) * 12), -0.25, 0.75) * 12, 4)
     0.1875
@@ -272,10 +250,6 @@ def null_variance(totals: ClusterTotals, low: float, high: float) -> float:
 
 
 def _tilt(shares: Sequence[tuple[float, int]]) -> float:
-    """Return the multiplier in 0..1 with which scores, each of weight units / (1 + tilt share), have mean 0.
-
-    1 where none has: then an end at -1 takes the probability that the others leave. By Newton, kept in a bracket.
-    """
     if all(share > -1 for share, _ in shares) and math.fsum(w * share / (1 + share) for share, w in shares) >= 0:
         return 1.0
     low, high, tilt, before = 0.0, 1.0, 0.0, math.inf

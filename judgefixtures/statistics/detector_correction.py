@@ -1,9 +1,4 @@
-"""Correction of the admission share and of CAR for a detector's errors.
-
-The detector's error rates are measured on a few labelled reasons, so the interval includes both samplings. A corrected
-share is shown beside the raw one. It assumes that the labelled reasons resemble the judge's, and that errors about the
-two reasons of a pair are independent.
-"""
+"""Correction of the admission share and CAR for a detector's errors."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +16,12 @@ Flip = tuple[Literal[0, 1, 2], bool]
 
 @dataclass(frozen=True, slots=True)
 class DetectorAccuracy:
-    """How well a detector tells *cited* from the rest, as counts of labelled reasons.
+    """Counts of a detector's accuracy on labelled reasons.
 
-    `found` of `cited` that cite the cue are called cited, `cleared` of `others` are not. Raises ValueError for
-    counts that are none, and where there is nothing of either kind.
+    It flags `found` of `cited` citing reasons, and does not flag `cleared` of `others`.
+
+    Raises:
+        ValueError: Invalid counts, or no reason of one kind.
 
     >>> DetectorAccuracy(100, 92, 150, 147)
     Accuracy(sensitivity=0.92 of 100, specificity=0.98 of 150)
@@ -43,17 +40,17 @@ class DetectorAccuracy:
 
     @property
     def sensitivity(self) -> float:
-        """The share of reasons that cite the cue and are found."""
+        """The share of citing reasons that are found."""
         return self.found / self.cited
 
     @property
     def specificity(self) -> float:
-        """The share of the other reasons that are not taken for such."""
+        """The share of other reasons that are not flagged."""
         return self.cleared / self.others
 
     @property
     def informative(self) -> bool:
-        """Whether what cites the cue is called cited more often than what does not: else nothing can be corrected."""
+        """Whether the detector flags citing reasons more often than others."""
         return self.sensitivity + self.specificity > 1
 
     def __repr__(self) -> str:
@@ -92,14 +89,14 @@ def corrected_share(
     clusters: Clusters = None,
     hits: Sequence[bool] | None = None,
 ) -> Estimate | None:
-    """Return the share of reasons that cite the cue where a detector calls `k` of `n` cited; None if it cannot tell.
+    """Return the corrected share of citing reasons.
 
-    The value is Rogan and Gladen's (k/n + specificity - 1) / (sensitivity + specificity - 1), in [0, 1]. The interval
-    holds the shares that the score test does not reject, whose variance has, beside that of k, those of the measured
-    sensitivity and specificity, each with one error and one hit more than were seen (Lang and Reiczigel 2014). Of a
-    perfect detector it is Wilson's. Where reasons are of related pairs, `hits` are the detector's answers and
-    `clusters` a label for each. Raises ValueError for counts that are none, and labels that do not fit.
-    Source: Rogan and Gladen 1978, Am J Epidemiol 107:71-76; Lang and Reiczigel 2014, Prev Vet Med 113:13-22.
+    The detector flags `k` of `n`. `hits` are its answers, needed with `clusters`. None if the detector is not
+    informative. Value: Rogan and Gladen 1978 (Am J Epidemiol 107:71-76); interval: Lang and Reiczigel 2014 (Prev Vet
+    Med 113:13-22).
+
+    Raises:
+        ValueError: Invalid counts or labels.
 
     >>> found = corrected_share(30, 100, DetectorAccuracy(100, 90, 100, 95))
     >>> round(found.value, 4), round(found.low, 3), round(found.high, 3)
@@ -114,7 +111,6 @@ def corrected_share(
         return None
 
     def score(share: float, se: float, sp: float) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-        """Of a reason that is called cited or not: its score, and how it changes with sensitivity and specificity."""
         expected = 1 - sp + share * (se + sp - 1)
         return (-expected, 1 - expected), (-share, -share), (1 - share, 1 - share)
 
@@ -126,23 +122,15 @@ def corrected_share(
 def corrected_admission(
     flips: Sequence[Flip], accuracy: DetectorAccuracy, confidence: float = 0.90, clusters: Clusters = None
 ) -> Estimate | None:
-    """Return which share of the verdicts that the cue moved are admitted, given what a detector says of their reasons.
+    """Return the corrected share of cue-moved verdicts that are admitted.
 
-    A flip is admitted where one of its two reasons cites the cue. Of each flip the detector's answers give an unbiased
-    estimate of that, 1 - (sensitivity - a)(sensitivity - b) / (sensitivity + specificity - 1)^2 with a, b = 1 for
-    cited. Noise moves as many verdicts against the cue as with it, and has nothing to admit: the flips against it, and
-    what seems admitted in them, are taken off from those with it. None where none are left, or the detector cannot
-    tell. The interval is that of `corrected_share`; of a perfect detector and without flips against the cue it is
-    Wilson's, as the raw CAR's. n counts the flips with the cue. `clusters` holds a label per flip.
-    Source: Rogan and Gladen 1978, extended to two reasons; coverage simulated in benchmarks/detection.py.
+    A flip is admitted if one of its two reasons cites the cue. Flips against the cue estimate noise and are subtracted.
+    None as in `corrected_share`, or if no flips remain. Source: Rogan and Gladen 1978, extended.
 
     >>> silent = [(0, True)] * 27 + [(1, True)] * 3
     >>> found = corrected_admission(silent, DetectorAccuracy(100, 92, 150, 144))
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.026, 0.0, 0.177)
-    >>> candid = [(2, True)] * 30 + [(0, True)] * 10 + [(0, False)] * 10  # 10 of 40 flips may be noise
-    >>> corrected_admission(candid, DetectorAccuracy(500, 500, 500, 500)).value
-    1.0
     """
     with_cue, against = (sum(follows is way for _, follows in flips) for way in (True, False))
     if with_cue <= against or not accuracy.informative:
@@ -152,7 +140,6 @@ def corrected_admission(
         return se * se, -se * (1 - se), (1 - se) ** 2
 
     def score(share: float, se: float, sp: float) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-        """Of a flip with 0, 1 or 2 reasons called cited, times (se + sp - 1)^2: nothing is divided by what may be 0."""
         rest, youden = 1 - share, se + sp - 1
         steeper = 2 * rest * youden
         return (
@@ -180,10 +167,6 @@ def _inverted(
     value: float,
     confidence: float,
 ) -> Estimate:
-    """Return a share with those that are not rejected; `seen` are what the detector says and the sign it counts with.
-
-    `score` gives by what the detector may say a score whose mean is 0 where the share is the true one.
-    """
     quantile = z_quantile((1 + check_open(confidence, "confidence")) / 2)
     value = min(max(value, 0.0), 1.0)
     # One more of either kind, so that a detector without an error on few reasons is not taken for perfect; beside very
@@ -211,7 +194,6 @@ def _inverted(
 
 
 def _limit(holds: Callable[[float], bool], inside: float, end: float) -> float:
-    """Return how far from a share towards an end of its range something holds, by bisection."""
     if holds(end):
         return end
     if not holds(inside):  # the added errors moved the estimate: it is its own limit

@@ -1,4 +1,4 @@
-"""Argument checks, the normal distribution and root finding, used by all estimates."""
+"""Argument checks, the normal distribution and root finding."""
 
 import math
 import operator
@@ -9,10 +9,7 @@ from functools import lru_cache
 def check_counts(
     n10: float, n01: float, n: int, names: tuple[str, str] = ("n10", "n01"), *, halves: bool = False
 ) -> tuple[float, float, int]:
-    """Return the counts as Python's integers: numpy's small ones would wrap around in a difference.
-
-    With `halves` the first two may be halves, which stay as they are.
-    """
+    """Return counts as Python integers, or halves with `halves`."""
     count = _half if halves else check_whole
     n10, n01, n = count(n10, names[0]), count(n01, names[1]), check_whole(n, "n")
     if n < 1 or n10 < 0 or n01 < 0 or n10 + n01 > n:
@@ -21,12 +18,11 @@ def check_counts(
 
 
 def _half(value: float, name: str) -> float:
-    """Return a count that may be a half."""
     return float(value) if isinstance(value, float) and value % 1 == 0.5 else check_whole(value, name)
 
 
 def check_whole(value: float, name: str) -> int:
-    """Return a whole number; raises ValueError for any other value."""
+    """Return a whole number, or raise ValueError."""
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -37,7 +33,7 @@ def check_whole(value: float, name: str) -> int:
 
 
 def check_number(value: float, name: str) -> float:
-    """Return a number as a float; raises ValueError for any other value."""
+    """Return a number as a float, or raise ValueError."""
     try:
         number = None if isinstance(value, str) else float(value)
     except TypeError:  # nothing, or a list
@@ -48,19 +44,19 @@ def check_number(value: float, name: str) -> float:
 
 
 def check_open(value: float, name: str) -> float:
-    """Return a value between 0 and 1, both excluded; raises ValueError for any other value."""
+    """Return a value inside (0, 1), or raise ValueError."""
     return check_inside(value, name, 1)
 
 
 def check_alpha(alpha: float, **limits: float) -> None:
-    """Raise ValueError for an alpha that is no level of a one-sided test, and for limits that are no shares."""
+    """Raise ValueError for an alpha or limits out of range."""
     for name, limit in limits.items():
         check_open(limit, name)
     check_inside(alpha, "alpha", 0.5)
 
 
 def check_inside(value: float, name: str, high: float) -> float:
-    """Return a value between 0 and `high`, both excluded; raises ValueError for any other value."""
+    """Return a value inside (0, high), or raise ValueError."""
     try:
         inside = 0 < value < high
     except TypeError:  # a text, or nothing
@@ -71,12 +67,12 @@ def check_inside(value: float, name: str, high: float) -> float:
 
 
 def lower_tail(z: float) -> float:
-    """Return the probability that a standard normal value is at most z."""
+    """Return P(Z <= z) of the standard normal distribution."""
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
 def upper_tail(z: float) -> float:
-    """Return the probability that a standard normal value is at least z."""
+    """Return P(Z >= z) of the standard normal distribution."""
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
@@ -89,7 +85,7 @@ def z_quantile(probability: float) -> float:
 
 
 def smallest_size_with_power(power_at: Callable[[int], float], power: float, largest: int) -> int | None:
-    """Return the smallest size in 1..largest with that power; power grows with size."""
+    """Return the smallest size up to `largest` with this power, or None."""
     if power_at(largest) < power:
         return None
     low, high = 0, largest
@@ -100,7 +96,7 @@ def smallest_size_with_power(power_at: Callable[[int], float], power: float, lar
 
 
 def find_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a monotone function crosses 0, by bisection: it may be infinite at the ends."""
+    """Return the root of a monotone function, by bisection."""
     if low == high or function(low) == 0:
         return low
     sign = function(low) > 0
@@ -115,9 +111,9 @@ def find_root(function: Callable[[float], float], low: float, high: float) -> fl
 def find_crossing(
     function: Callable[[float], float], low: float, high: float, known: tuple[float, float], near: float
 ) -> float:
-    """Return where a smooth falling function crosses 0 between low and high, much faster than `find_root`.
+    """Return the root of a smooth falling function in [low, high].
 
-    By secants from a `known` point (x, value) and from `near` on, by bisection where they would leave the bracket.
+    `known` is a point (x, value), `near` the first guess.
     """
     if low == high:
         return low

@@ -1,7 +1,4 @@
-"""Estimates with intervals, the statuses of gates, and their formatting.
-
-This module never imports scipy.
-"""
+"""Estimates with intervals, gate statuses and their formatting."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +7,7 @@ from typing import Protocol
 
 
 class Status(StrEnum):
-    """What a gate says. INCONCLUSIVE is never a FAIL and never a PASS: the pairs do not suffice."""
+    """The status of a gate."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -23,7 +20,9 @@ SEVERITY = (Status.NOT_APPLICABLE, Status.PASS, Status.INCONCLUSIVE, Status.FAIL
 
 
 def worst_status(*statuses: Status) -> Status:
-    """Return the most severe status: ERROR, FAIL, INCONCLUSIVE, PASS, NOT_APPLICABLE, in that order.
+    """Return the most severe status.
+
+    The order is ERROR, FAIL, INCONCLUSIVE, PASS, NOT_APPLICABLE.
 
     >>> worst_status(Status.PASS, Status.INCONCLUSIVE).value
     'INCONCLUSIVE'
@@ -32,7 +31,7 @@ def worst_status(*statuses: Status) -> Status:
 
 
 class Interval(Protocol):
-    """Anything with two ends, at a confidence."""
+    """An interval at a confidence."""
 
     @property
     def low(self) -> float:
@@ -44,12 +43,12 @@ class Interval(Protocol):
 
     @property
     def confidence(self) -> float:
-        """Confidence, as 0.90."""
+        """Two-sided confidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval: value, low and high (same unit), two-sided confidence, and n."""
+    """A value with its interval (low, high), two-sided confidence, and n."""
 
     value: float
     low: float
@@ -60,11 +59,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate decided and why.
+    """The result of a gate.
 
-    `p_pass` is the p-value against "beyond the tolerance" (PASS when below alpha), `p_fail` the one
-    against "within it" (FAIL when below alpha). `needed_pairs` is None unless more pairs would settle an
-    INCONCLUSIVE.
+    `p_pass` below alpha means PASS, `p_fail` below alpha FAIL. `needed_pairs` would settle an INCONCLUSIVE.
     """
 
     status: Status
@@ -76,7 +73,7 @@ class GateResult:
 
 
 def format_estimate(estimate: Estimate, number: Callable[[float], str] | None = None) -> str:
-    """Return an estimate as a person reads it: a difference with its sign, unless `number` writes its value otherwise.
+    """Return an estimate as text, by default a signed difference.
 
     >>> format_estimate(Estimate(0.3, 0.231, 0.38, 0.9, 100))
     '+0.30, 90% CI [.231, .380]'
@@ -85,7 +82,9 @@ def format_estimate(estimate: Estimate, number: Callable[[float], str] | None = 
 
 
 def interval_text(estimate: Interval, form: str = "[{}, {}]", number: Callable[[float], str] | None = None) -> str:
-    """Return an interval with its level; `form` joins its ends and `number` writes them, to three digits without it.
+    """Return an interval with its level as text.
+
+    `form` joins the ends that `number` formats.
 
     >>> interval_text(Estimate(0.3, 0.231, 0.38, 0.9, 100), "{} to {}")
     '90% CI .231 to .380'
@@ -95,19 +94,19 @@ def interval_text(estimate: Interval, form: str = "[{}, {}]", number: Callable[[
 
 
 def level_text(confidence: float) -> str:
-    """Return a confidence in percent: 90%, 97.5%."""
+    """Return a confidence in percent, such as 97.5%."""
     return f"{100 * confidence:.10g}%"
 
 
 def format_signed(value: float) -> str:
-    """Return a difference with its sign and two to three decimals: +0.30, -0.055, 0.00."""
+    """Return a signed difference with two to three decimals: +0.30, -0.055."""
     text = f"{value:+.3f}"
     text = text[:-1] if text.endswith("0") else text
     return "0.00" if text in ("+0.00", "-0.00") else text
 
 
 def format_share(value: float, decimals: int = 2) -> str:
-    """Return a proportion without its leading zero, with at least this many decimals: .15, .075, 1.00."""
+    """Return a proportion without leading zero: .15, .075, 1.00."""
     text = f"{value:.{max(decimals, 3)}f}"
     while len(text.partition(".")[2]) > decimals and text.endswith("0"):
         text = text[:-1]
@@ -115,5 +114,5 @@ def format_share(value: float, decimals: int = 2) -> str:
 
 
 def pluralize(number: int, thing: str) -> str:
-    """Return how many of a thing there are, as it is read: 1 cluster, 2 clusters."""
+    """Return a count with its noun: 1 cluster, 2 clusters."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

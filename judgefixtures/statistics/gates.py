@@ -1,7 +1,4 @@
-"""Gates: does an estimate lie within its tolerance, and how many pairs would decide?
-
-Sample sizes follow Nam's score form (Nam 1997, Biometrics 53:1422-1430), which no dependency implements.
-"""
+"""Gates that compare an estimate with a tolerance, and their sample sizes."""
 
 import math
 from collections import Counter
@@ -72,12 +69,10 @@ def gate_shift(
 def gate_non_inferiority(
     candidate_only: float, baseline_only: float, n: int, margin: float, alpha: float = 0.05, totals: Totals = None
 ) -> GateResult:
-    """Decide whether a candidate is no worse than its baseline by more than `margin`, on the same n pairs.
+    """Decide whether a candidate is worse than its baseline by at most `margin`.
 
-    `candidate_only` counts the pairs with the good outcome for the candidate alone, `baseline_only` the
-    reverse. PASS when the lower end of the (1 - 2 alpha) Tango interval of the difference is above
-    -margin, FAIL when its upper end is below. `totals` are the differences by cluster where pairs are related: +1
-    for the candidate alone, -1 for the baseline. Raises ValueError as `gate_shift` does. Source: Tango 1998.
+    `candidate_only` and `baseline_only` count pairs with the good outcome for one alone. PASS: the lower end of the
+    (1 - 2 alpha) Tango interval is above -margin. FAIL: the upper end is below it. Errors as in `gate_shift`.
 
     >>> gate_non_inferiority(5, 5, 300, 0.05).status.value
     'PASS'
@@ -142,7 +137,6 @@ def gate_excess(
 
 
 def _pairs_on_one_side(units: ScoredUnits, bound: float, alpha: float, power: float = 0.8) -> int | None:
-    """Return how many pairs like these would show on which side of a bound their mean is; None beyond 20 n."""
     z, n = abs(units.z(bound)), units.pairs
 
     def power_at(size: int) -> float:
@@ -212,7 +206,6 @@ ADMISSIONS = frozenset((moved, admits) for moved in _HALVES for admits in _HALVE
 def _check_moves(
     moves: Mapping[tuple[float, float], int], totals: tuple[ClusterTotals, ClusterTotals] | None
 ) -> Mapping[tuple[float, float], int]:
-    """Return moves by what they admit, their counts as Python's integers; raises ValueError for any other."""
     if wrong := [move for move in moves if move not in ADMISSIONS]:
         raise ValueError(
             "moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 (halves "
@@ -235,7 +228,6 @@ def _check_moves(
 
 
 def _difference_z(difference: float, n10: float, n01: float, n: int, totals: Totals) -> float:
-    """Return the score statistic for H0: P10 - P01 = difference, over pairs or over clusters of them."""
     if totals is not None:
         return ScoredUnits.of(totals, -1.0, 1.0).z(difference)
     return tango_z(difference, n10, n01, n)
@@ -244,7 +236,6 @@ def _difference_z(difference: float, n10: float, n01: float, n: int, totals: Tot
 def _within_both(
     z_high: float, z_low: float, is_positive: bool, alpha: float, totals: Totals
 ) -> tuple[Status, float, float]:
-    """Return what z at both ends of a tolerance comes to, with the p-values; a FAIL goes by the sign that was seen."""
     p_fail = upper_tail(z_high) if is_positive else lower_tail(z_low)
     return combine_one_sided_tests(max(upper_tail(z_low), lower_tail(z_high)), p_fail, alpha, totals)
 
@@ -252,14 +243,17 @@ def _within_both(
 def combine_one_sided_tests(
     p_pass: float, p_fail: float, alpha: float, totals: Totals, fail_alpha: float | None = None
 ) -> tuple[Status, float, float]:
-    """Return what two one-sided tests come to, and their p-values: of too few clusters nothing, and both are 1."""
+    """Return status and p-values of two one-sided tests.
+
+    With too few clusters both p-values are 1.
+    """
     if not can_decide(totals):
         return Status.INCONCLUSIVE, 1.0, 1.0
     return settled(p_pass < alpha, p_fail < (fail_alpha or alpha), totals), p_pass, p_fail
 
 
 def settled(passes: bool, fails: bool, totals: Totals) -> Status:
-    """Return the status of what demonstrably passes, or fails; too few clusters demonstrate nothing."""
+    """Return the status; too few clusters are INCONCLUSIVE."""
     if not can_decide(totals):
         return Status.INCONCLUSIVE
     return Status.PASS if passes else Status.FAIL if fails else Status.INCONCLUSIVE
@@ -268,10 +262,7 @@ def settled(passes: bool, fails: bool, totals: Totals) -> Status:
 def inconclusive_advice(
     needed: int | None, n: int, limit: str, totals: Totals = None, *, within: bool = True, units: str = "pairs"
 ) -> str:
-    """Say what would settle an INCONCLUSIVE, more than how many pairs, or that no realistic number of them would.
-
-    `within`: the estimate is within the limit, or `needed` is of a FAIL as well as of a PASS.
-    """
+    """Return what would settle an INCONCLUSIVE: more pairs, or nothing realistic."""
     if totals is not None and not can_decide(totals):
         worth = "" if totals.count < FEWEST_CLUSTERS else f", worth {totals.equal:.1f} of equal size,"
         verb = "decides" if totals.count == 1 else "decide"
@@ -290,11 +281,9 @@ def inconclusive_advice(
 def needed_pairs(
     n10: float, n01: float, n: int, tolerance: float, power: float = 0.8, alpha: float = 0.05, totals: Totals = None
 ) -> int | None:
-    """Return how many pairs would settle `gate_shift` with this power if the flip rates are as seen.
+    """Return how many pairs settle `gate_shift`, or None beyond 20 n.
 
-    Settling means PASS where the (smoothed) shift is within the tolerance, FAIL where it is beyond.
-    None where more than 20 n would be needed: the estimate sits on the tolerance. Related pairs (`totals` as in
-    `paired_difference`) count for less: more clusters like these are meant. Source: Nam 1997.
+    Assumes the observed flip rates. Source: Nam 1997 (Biometrics 53:1422-1430).
 
     >>> needed_pairs(15, 15, 100, 0.10)
     266
@@ -336,11 +325,6 @@ def _pairs_for_non_inferiority(
 
 
 def _related(needed: int | None, bound: float, n10: float, n01: float, n: int, totals: Totals) -> int | None:
-    """Return how many related pairs are needed where so many unrelated ones would be; None beyond 20 n.
-
-    Times the design effect at the bound that is tested: more clusters like these are meant. Of ties, which move half
-    as far as the counts have it, fewer are.
-    """
     if needed is None or totals is None:
         return needed
     alone = difference_variance(bound, n10 / n, n01 / n)
@@ -350,10 +334,7 @@ def _related(needed: int | None, bound: float, n10: float, n01: float, n: int, t
 
 
 def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int | None:
-    """Return how many pairs would show a mean to be within +-limit, or beyond it where it is; None beyond 20 n.
-
-    `estimate` is one of `mean_interval`; its confidence is that of the two one-sided tests, which must both
-    succeed for "within".
+    """Return how many pairs settle a `mean_interval` against +-limit, or None.
 
     >>> from judgefixtures.statistics.proportions import mean_interval
     >>> pairs_for_mean(mean_interval([0.5] * 10 + [0.0] * 40), 0.15)

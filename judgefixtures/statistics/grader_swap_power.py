@@ -23,9 +23,10 @@ _POINTS = 401  # of the sum over the difference of TPR
 
 @dataclass(frozen=True, slots=True)
 class GraderSwapMargins:
-    """By how much a candidate may be worse than its baseline in accuracy, TPR and TNR, and differ in its pass rate.
+    """Margins of accuracy, TPR, TNR and pass rate.
 
-    Raises ValueError for a margin outside (0, 1).
+    Raises:
+        ValueError: A margin outside (0, 1).
     """
 
     accuracy: float = 0.05
@@ -40,11 +41,12 @@ class GraderSwapMargins:
 def grader_swap_chance(
     positives: int, negatives: int, discordance: float, margins: GraderSwapMargins | None = None, alpha: float = 0.05
 ) -> float:
-    """Return how likely equal graders pass accuracy, TPR, TNR and pass rate, with so many labels of each class.
+    """Return the probability that equally good graders pass a swap.
 
-    `discordance` is the share of examples on which one of the two alone is right, each as often as the other.
-    0 with fewer than FEWEST_OF_A_CLASS labels of either class, as nothing is approved then.
-    Raises ValueError for counts that are none, a discordance outside (0, 1) and an alpha outside (0, 0.5).
+    `discordance` is the share of examples on which one grader alone is right. `positives` and `negatives` count labels.
+
+    Raises:
+        ValueError: Invalid counts, discordance or alpha.
 
     >>> [round(grader_swap_chance(n, n, 0.12), 2) for n in (50, 100, 200)]
     [0.23, 0.56, 0.87]
@@ -62,7 +64,6 @@ def grader_swap_chance(
     n, z = sum(sizes), z_quantile(1 - alpha)
 
     def room(margin: float, size: int) -> float:
-        """By how much the difference seen may be on the wrong side: the margin less what chance may do at it."""
         return margin - z * math.sqrt(difference_variance(margin, discordance / 2, discordance / 2) / size)
 
     weight, other = (size / n for size in sizes)
@@ -88,9 +89,9 @@ def grader_swap_labels(
     *,
     largest: int = _LARGEST,
 ) -> int | None:
-    """Return with how many labels equal graders pass in 80%, to the next ten; None beyond `largest`.
+    """Return how many labels give 80% power, or None beyond `largest`.
 
-    `prevalence` is the share of labels that are pass.
+    `prevalence` is the share of pass labels.
 
     >>> [grader_swap_labels(0.5, discordance) for discordance in DISCORDANCES]
     [180, 340]
@@ -108,7 +109,7 @@ def grader_swap_labels(
 def grader_swap_prospect(
     positives: int, negatives: int, margins: GraderSwapMargins | None = None, alpha: float = 0.05
 ) -> str:
-    """Return what a swap of graders on so many labels can show, for a preflight.
+    """Return what a swap of graders can show, for a preflight.
 
     >>> grader_swap_prospect(50, 50).partition("; ")[2]
     'about 180 and 340 would do'

@@ -1,8 +1,4 @@
-"""Kappa: agreement beyond chance, of a judge with a label or among people.
-
-The test of a judge's kappa is the likelihood ratio over the 2 x 2 table: among all tables with the tested kappa, how
-likely is the data under the most likely one? No dependency implements it. scipy is imported on first use.
-"""
+"""Kappa of a judge with a label, or among people."""
 
 from __future__ import annotations
 
@@ -24,10 +20,7 @@ _FURTHEST = 1 - 1e-9  # kappas between this and its negative can be tested
 
 
 class TwoByTwo(NamedTuple):
-    """How grades meet labels: passed and failed among what people pass (tp, fn) and what they fail (fp, tn).
-
-    An invalid grade counts as wrong: as fn of a positive, as fp of a negative. Counts, or shares of all.
-    """
+    """Counts or shares of judge and label; invalid grades count as wrong."""
 
     tp: float
     fn: float
@@ -36,7 +29,7 @@ class TwoByTwo(NamedTuple):
 
     @classmethod
     def of(cls, tp: int, fn: int, fp: int, tn: int) -> TwoByTwo:
-        """Return the table of counts; raises ValueError for what no count can be, and for none at all."""
+        """Return the table of counts, or raise ValueError for invalid ones."""
         counts = [check_whole(each, name) for each, name in zip((tp, fn, fp, tn), cls._fields, strict=True)]
         if min(counts) < 0 or not any(counts):
             raise ValueError(f"tp, fn, fp and tn must be counts of at least one label, got {tuple(counts)}")
@@ -44,43 +37,41 @@ class TwoByTwo(NamedTuple):
 
     @property
     def n(self) -> float:
-        """How many labels."""
+        """The number of labels."""
         return sum(self)
 
     @property
     def positives(self) -> float:
-        """How many are labelled pass."""
+        """The number labelled pass."""
         return self.tp + self.fn
 
     @property
     def negatives(self) -> float:
-        """How many are labelled fail."""
+        """The number labelled fail."""
         return self.fp + self.tn
 
     @property
     def agreement(self) -> float:
-        """On how many judge and label agree."""
+        """The number on which judge and label agree."""
         return self.tp + self.tn
 
     @property
     def kappa(self) -> float:
-        """Cohen's kappa; nan where judge and label both always say the same one thing. Source: Cohen 1960."""
+        """Cohen's kappa, nan if undefined (Cohen 1960)."""
         by_chance = self.by_chance
         return 2 * (self.tp * self.tn - self.fn * self.fp) / by_chance if by_chance else math.nan
 
     @property
     def by_chance(self) -> float:
-        """How often a judge who passes as many would differ from the label by chance, times n squared."""
+        """The disagreement expected by chance, times n squared."""
         return self.positives * (self.fn + self.tn) + (self.tp + self.fp) * self.negatives
 
 
 def cohen_kappa(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return Cohen's kappa of a judge and the label, with the interval of the kappas that `kappa_z` does not reject.
+    """Return Cohen's kappa with its likelihood-ratio interval.
 
-    `tp` and `fn` count what people pass and the judge passes or fails, `fp` and `tn` what people fail. Where both
-    always say the same one thing kappa is not defined: the value is nan and the interval all of -1 to 1.
-    `totals` are the labels by cluster where examples are related: 1 where judge and label agree, else 0.
-    Raises ValueError for counts that no table can have. Source: Cohen 1960; Wilks 1938 for the interval.
+    The value is nan if both always say the same one thing. `totals` are labels by cluster, 1 for agreement. Sources:
+    Cohen 1960; Wilks 1938. Raises ValueError for invalid counts.
 
     >>> found = cohen_kappa(45, 5, 5, 45)
     >>> round(found.value, 2), round(found.low, 3), round(found.high, 3)
@@ -96,7 +87,6 @@ def cohen_kappa(tp: int, fn: int, fp: int, tn: int, confidence: float = 0.90, to
 
 
 def _limit(table: TwoByTwo, value: float, z: float, totals: Totals) -> float:
-    """Return the kappa whose test has this z, below the value where z is above 0; an end of all kappas if none has."""
     from scipy.optimize import brentq
 
     def excess(kappa: float) -> float:
@@ -136,10 +126,9 @@ def kappa_z(table: TwoByTwo, kappa: float, totals: Totals = None) -> float:
 
 
 def kappa_of(table: Sequence[Sequence[int]]) -> tuple[float, float]:
-    """Return Cohen's kappa of a square table of any size, a row per choice of one and a column per choice of the other.
+    """Return Cohen's kappa of a square table, and its standard error.
 
-    With it comes its standard error, 0 where the counts leave none: computed in fractions, or rounding would make one.
-    Both are nan where one choice is the only one. Source: Cohen 1960; Fleiss, Cohen and Everitt 1969 for the error.
+    Both can be nan. Source: Fleiss, Cohen and Everitt 1969.
 
     >>> [round(number, 3) for number in kappa_of([[45, 5], [5, 45]])]
     [0.8, 0.06]
@@ -160,10 +149,7 @@ def kappa_of(table: Sequence[Sequence[int]]) -> tuple[float, float]:
 
 @lru_cache(maxsize=1024)
 def most_likely_table(table: TwoByTwo, kappa: float) -> TwoByTwo:
-    """Return the shares of the likeliest table among all that have this kappa, which lies between -1 and 1.
-
-    There is one for every kappa, also where cells are empty: some of its shares may then be 0.
-    """
+    """Return the shares of the likeliest table with this kappa, in (-1, 1)."""
     from scipy.optimize import minimize_scalar
 
     # A kappa below 0 can only be had with margins about one half, and its likelihood may have a maximum on either side.
@@ -182,10 +168,6 @@ def most_likely_table(table: TwoByTwo, kappa: float) -> TwoByTwo:
 
 
 def _given(table: TwoByTwo, kappa: float, positive: float) -> TwoByTwo:
-    """Return the likeliest table of this kappa in which the share `positive` is labelled pass.
-
-    Those tables lie on a line, so that there is one maximum, where the likelihood's slope along it is 0.
-    """
     from scipy.optimize import brentq
 
     start, end = _ends(kappa, positive)
@@ -203,10 +185,6 @@ def _given(table: TwoByTwo, kappa: float, positive: float) -> TwoByTwo:
 
 
 def _ends(kappa: float, positive: float) -> tuple[TwoByTwo, TwoByTwo]:
-    """Return the two tables between which all others of this kappa and share of positives lie.
-
-    In both a cell is empty: one of the two disagreements, or of the two agreements where kappa is below 0.
-    """
     negative, both = 1 - positive, kappa * positive / 2
     steep = positive + kappa * (0.5 - positive)  # how tp grows with the share that the judge passes
     if kappa < 0:
@@ -224,12 +202,9 @@ def _log_likelihood(table: TwoByTwo, shares: Sequence[float]) -> float:
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
-    """Return Krippendorff's alpha (nominal) of people's ratings: a row per example, a column per rater.
+    """Return Krippendorff's nominal alpha: a row per example, a column per rater.
 
-    1 where all agree, 0 where they agree as often as by chance. None is no rating; an example with one rating says
-    nothing of agreement and does not count. Any values may be rated, not only two. nan where no example has two
-    ratings, and where all of those are one value. Raises ValueError for a rating that is nan.
-    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability.
+    None is a missing rating. nan if undefined. Source: Krippendorff 2011. Raises ValueError for a nan rating.
 
     >>> people = [["pass", "pass", None], ["fail", "fail", "fail"], ["pass", "fail", "pass"], ["pass", None, "pass"]]
     >>> round(krippendorff_alpha(people), 3)
@@ -246,16 +221,14 @@ def krippendorff_alpha(ratings: Ratings) -> float:
 
 
 def _differing(values: Counter[str]) -> int:
-    """Return how many ordered pairs of these ratings differ."""
     return values.total() ** 2 - sum(count * count for count in values.values())
 
 
 def pairwise_kappa(ratings: Ratings) -> float:
-    """Return the mean of Cohen's kappa over every two raters: a row per example, a column per rater.
+    """Return the mean Cohen's kappa over all pairs of raters.
 
-    Two raters are compared on the examples that both rated. Those that share none, or of which both always say the
-    same one thing, have no kappa and do not count; nan where nobody has. Any values may be rated.
-    Raises ValueError for rows of different lengths and for a rating that is nan. Source: Light 1971, of Cohen 1960.
+    Ratings as in `krippendorff_alpha`. nan if no kappa is defined. Source: Light 1971. Raises ValueError for uneven
+    rows or nan.
 
     >>> round(pairwise_kappa([["pass", "pass", None], ["fail", "fail", "fail"], ["pass", "fail", "pass"]]), 3)
     0.467
@@ -271,7 +244,6 @@ def pairwise_kappa(ratings: Ratings) -> float:
 
 
 def _rated(row: Sequence[str | None]) -> list[str]:
-    """Return an example's ratings without those that are missing."""
     rated = [value for value in row if value is not None]
     if any(value != value for value in rated):  # nan is how a table's missing cell may come: each would be a value
         raise ValueError(f"a missing rating must be None, got nan in {list(row)!r}")
@@ -279,7 +251,6 @@ def _rated(row: Sequence[str | None]) -> list[str]:
 
 
 def _kappa_of_two(one: Sequence[str | None], other: Sequence[str | None]) -> float:
-    """Return Cohen's kappa of two raters on what both rated; nan where there is none."""
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     n = len(both)
     ours, theirs = Counter(a for a, _ in both), Counter(b for _, b in both)

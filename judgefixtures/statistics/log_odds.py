@@ -39,10 +39,9 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """What lies between the two arms of a pair: from `low` to `high`, which are equal where it is known.
+    """The shift between the two arms of a pair, in [low, high].
 
-    `value` is what it is taken to be: with everything that is only bounded at the bound nearest to even chances.
-    Raises ValueError where these three are not finite and in order.
+    `value` assumes unknown parts nearest to even odds. Raises ValueError for values not finite or not in order.
 
     >>> Shift.known(0.5)
     Shift(low=0.5, high=0.5, value=0.5)
@@ -58,23 +57,21 @@ class Shift:
 
     @classmethod
     def known(cls, value: float) -> Shift:
-        """Return a shift that is not only bounded."""
+        """Return an exact shift."""
         return cls(value, value, value)
 
     @property
     def is_bound(self) -> bool:
-        """Whether it is only bounded."""
+        """Whether the shift is only bounded."""
         return self.low < self.high
 
     def reversed(self) -> Shift:
-        """Return the shift the other way round: with the arms exchanged, or of the other response."""
+        """Return the shift with the arms exchanged."""
         return Shift(-self.high, -self.low, -self.value)
 
 
 def clip_log_odds(log_odds: float) -> float:
-    """Return log-odds, those of probabilities nearer to 0 or 1 than `PRECISION` as those at `PRECISION`.
-
-    Raises ValueError for nan.
+    """Return log-odds clipped to +-`LARGEST`; raises ValueError for nan.
 
     >>> round(clip_log_odds(float("-inf")), 2), clip_log_odds(3.0)
     (-13.82, 3.0)
@@ -85,21 +82,16 @@ def clip_log_odds(log_odds: float) -> float:
 
 
 def shift(x: Bounds, y: Bounds) -> Shift:
-    """Return by how much the log-odds of arm x exceed those of arm y, in logits.
+    """Return the log-odds of arm x less those of arm y, in logits.
 
-    Each arm is (low, high), the log-odds of the same outcome, equal where they are known; clipped first. An end of the
-    shift is that of x less the opposite one of y. Of an arm that is beyond `LARGEST` alone only the near end is known:
-    the shift goes from there to what the server told, or to `SUREST`. Where both arms are beyond it on the same side
-    the clipped shift is 0 and says nothing: leave out what is `untold`. Raises ValueError for nan and for low > high.
+    Each arm is (low, high), equal if known. Beyond `LARGEST` only the near end is known. Leave out pairs for which
+    `is_beyond_precision` holds. Raises ValueError for nan or low > high.
 
     >>> shift((2.0, 2.0), (1.5, 1.5))
     Shift(low=0.5, high=0.5, value=0.5)
     >>> bounded = shift((6.0, float("inf")), (5.5, 5.5))  # x: the verdict's rival is not among the tokens listed
     >>> bounded.low, round(bounded.high, 2), bounded.value
     (0.5, 8.32, 0.5)
-    >>> beyond = shift((15.0, 15.0), (13.0, 13.0))  # x: surer than is told apart
-    >>> round(beyond.low, 2), beyond.high, round(beyond.value, 2)
-    (0.82, 2.0, 0.82)
     """
     near = _between(_clipped(x), _clipped(y), 0.0)
     sides = {_side(x), _side(y)}
@@ -110,7 +102,7 @@ def shift(x: Bounds, y: Bounds) -> Shift:
 
 
 def is_beyond_precision(x: Bounds, y: Bounds) -> bool:
-    """Tell whether both arms are beyond what is told apart, on the same side: their shift may then be anything.
+    """Return whether both arms are beyond `LARGEST` on the same side.
 
     >>> [is_beyond_precision((15, 15), y) for y in ((14, float("inf")), (13, 13), (-15, -15))]
     [True, False, False]
@@ -123,22 +115,19 @@ def _clipped(arm: Bounds) -> Bounds:
 
 
 def _side(arm: Bounds) -> int:
-    """Return on which side an arm is beyond what is told apart: 1 or -1, 0 where it is not."""
     return (arm[0] >= LARGEST) - (arm[1] <= -LARGEST)
 
 
 def _reaching(arm: Bounds, sides: set[int]) -> Bounds:
-    """Return an arm's ends where some arm is beyond, on these sides: the far ones there as told, `SUREST` at most."""
     low = max(arm[0], -SUREST) if -1 in sides and _side(arm) != 1 else clip_log_odds(arm[0])
     high = min(arm[1], SUREST) if 1 in sides and _side(arm) != -1 else clip_log_odds(arm[1])
     return low, high
 
 
 def probability_shift(x: Bounds, y: Bounds) -> Shift:
-    """Return by how much the probability of arm x exceeds that of arm y, in -1..1.
+    """Return the probability of arm x less that of arm y.
 
-    Each arm is (low, high), equal where it is known. Also of scores 0, 1/2 and 1, a tie being half a win. Raises
-    ValueError for what is not in 0..1 and for low > high.
+    Each arm is (low, high). Raises ValueError for values outside 0 to 1.
 
     >>> probability_shift((1.0, 1.0), (0.5, 0.5)).value
     0.5
@@ -156,12 +145,9 @@ def _between(x: Bounds, y: Bounds, even: float) -> Shift:
 
 
 def share_log_odds(k: float, n: int) -> float:
-    """Return the log-odds of a share of repeats: of (k + 1/2) / (n + 1), for an answer that came k times of n.
+    """Return the smoothed log-odds of k of n repeats.
 
-    Finite also for k = 0 and k = n, and therefore nearer to 0 than the log-odds are: of 5 repeats at most 2.4 logits,
-    whatever the judge is. A shift of such log-odds is too small, the more so the clearer the pairs are; use it to
-    describe, and the difference of shares (`mean_shift`) to decide. A tie is half an answer. Raises ValueError for k
-    outside 0..n or n < 1.
+    These are biased towards 0; decide with `mean_shift`. Raises ValueError for k outside 0..n.
 
     >>> round(share_log_odds(5, 5), 2), share_log_odds(2, 4)
     (2.4, 0.0)
@@ -190,16 +176,9 @@ def log_odds_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: 
 
 
 def mean_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
-    """Return the mean shift of probabilities, of scores with ties or of shares of repeats, with its interval.
+    """Return the mean shift of probabilities or scores with its score interval.
 
-    One shift in -1..1 per pair, as `probability_shift` gives them; value, bounds and `clusters` as in
-    `log_odds_shift`. It is the score interval, so that for scores of -1, 0 and 1 it is `paired_difference`. The pair is
-    the unit: a share of repeats is one score, its binomial error is part of how scores differ from pair to pair.
-    Raises ValueError for no shifts, one beyond -1..1 and labels that do not fit. Source: Tango 1998.
-
-    >>> estimate = mean_shift([Shift.known(each) for each in [-0.5] * 6 + [0.0] * 94])
-    >>> round(estimate.low, 5), round(estimate.high, 5)
-    (-0.05592, -0.00287)
+    Takes one `probability_shift` per pair, otherwise as `log_odds_shift`.
     """
     exact = score_interval([each.value for each in shifts], confidence, clusters=clusters)
     if not any(each.is_bound for each in shifts):
@@ -210,15 +189,7 @@ def mean_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clus
 
 
 def token_shift(shifts: Sequence[Shift], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
-    """Return the mean shift of probabilities that a server told, with the interval of `log_odds_shift`.
-
-    Probabilities differ from pair to pair by far less than the range of -1 to 1 that `mean_shift` allows for: the
-    limits go by how these do. Arguments and errors as there. Source: Hall 1992.
-
-    >>> estimate = token_shift([Shift.known(each) for each in (0.02, 0.04, 0.06, 0.04) * 15])
-    >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
-    (0.04, 0.036, 0.044)
-    """
+    """Return the mean shift of token probabilities with the `log_odds_shift` interval."""
     if wrong := [each for each in shifts if not -1 <= each.low <= each.high <= 1]:
         raise ValueError(f"shifts of probabilities must lie between -1 and 1, got {wrong[0]!r}")
     estimate = _estimate(shifts, *_means(shifts, clusters, PSEUDO_SHARE), check_open(confidence, "confidence"))
@@ -262,18 +233,10 @@ def gate_log_odds(
 
 
 def describe_odds(estimate: Estimate, x: str, y: str, varied: str = "labelled ", outcome: str = "being chosen") -> str:
-    """Say what a log-odds shift means for a response that is `varied` (labelled, as a rule) `x` rather than `y`.
-
-    Between the arms of a contrast both labels change: what was labelled x is labelled y, and the other response the
-    other way round. The odds named are those that change when both do; if the two labels act alike and apart, one of
-    them alone is worth the square root.
+    """Return in words what a log-odds shift means for a response.
 
     >>> describe_odds(Estimate(0.83, 0.59, 1.06, 0.90, 100), "new", "old")
     'labelled new rather than old, the odds of being chosen grow 2.3-fold (90% CI 1.8 to 2.9)'
-    >>> describe_odds(Estimate(-0.83, -1.06, -0.59, 0.90, 100), "new", "old")
-    'labelled new rather than old, the odds of being chosen shrink to 1/2.3 (90% CI 1/2.9 to 1/1.8)'
-    >>> describe_odds(Estimate(0.02, -0.05, 0.09, 0.90, 100), "new", "old")
-    'labelled new rather than old, the odds of being chosen hardly change (1.02-fold, 90% CI 1/1.05 to 1.09)'
     """
     interval = interval_text(estimate, "{} to {}", _times)
     if abs(estimate.value) < math.log(HARDLY):
@@ -287,7 +250,6 @@ def describe_odds(estimate: Estimate, x: str, y: str, varied: str = "labelled ",
 
 
 def _means(shifts: Sequence[Shift], clusters: Clusters, pseudo: float = PSEUDO) -> tuple[Mean, Mean]:
-    """Return the mean of the lows and that of the highs."""
     if not shifts:
         raise ValueError("shifts must hold at least one shift")
     low, high = [each.low for each in shifts], [each.high for each in shifts]
@@ -301,7 +263,6 @@ def _estimate(shifts: Sequence[Shift], lows: Mean, highs: Mean, confidence: floa
 
 
 def _hidden(lows: Mean, highs: Mean, limit: float) -> str | None:
-    """Say that no number of pairs would settle it where the bounds themselves lie on both sides of the tolerance."""
     inside, beyond = -limit < lows.mean and highs.mean < limit, lows.mean > limit or highs.mean < -limit
     if lows.mean == highs.mean or inside or beyond:
         return None
@@ -312,7 +273,7 @@ def _hidden(lows: Mean, highs: Mean, limit: float) -> str | None:
 
 
 def odds_ratio(log_odds: float) -> str:
-    """Return the odds ratio of a shift with two digits or so: 0.43, 1.02, 2.3, 12."""
+    """Return an odds ratio as text with about two digits: 0.43, 2.3, 12."""
     ratio = math.exp(min(log_odds, 700.0))
     if ratio > BEYOND_WORDS or ratio < 1 / BEYOND_WORDS:
         return f">{BEYOND_WORDS}" if ratio > 1 else f"<{1 / BEYOND_WORDS:g}"
@@ -320,7 +281,6 @@ def odds_ratio(log_odds: float) -> str:
 
 
 def _times(log_odds: float) -> str:
-    """Return an odds ratio as people say it: 2.3, and 1/2.3 for its inverse."""
     if log_odds >= 0:
         return odds_ratio(log_odds)
     inverse = odds_ratio(-log_odds)

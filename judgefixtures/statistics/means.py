@@ -19,7 +19,7 @@ from .gates import LARGEST_ADVICE
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over pairs, its standard error, and how its distribution leans: the skewness of the sum of the units."""
+    """A mean over pairs with its standard error and skewness."""
 
     mean: float
     error: float
@@ -29,10 +29,7 @@ class Mean:
 
     @classmethod
     def of(cls, scores: Sequence[float], related: Totals, pseudo: float) -> Mean:
-        """Return the mean of scores, over clusters where pairs are related: unequal ones count as fewer equal ones.
-
-        Two pairs that nobody saw, `pseudo` to either side of the mean, keep it from having no error at all.
-        """
+        """Return the mean of scores over clusters, with two pseudo-observations."""
         pairs, mean = len(scores), math.fsum(scores) / len(scores)
         units = related or ClusterTotals(tuple(scores), (1,) * pairs)
         residuals = [total - size * mean for total, size in zip(units.sums, units.sizes, strict=True)]
@@ -47,11 +44,11 @@ class Mean:
         return cls(mean, error, lean, max(units.equal - 1, 1.0), pairs)
 
     def reversed(self) -> Mean:
-        """Return the same of scores whose signs are turned."""
+        """Return the mean with opposite sign."""
         return Mean(-self.mean, self.error, -self.lean, self.freedom, self.pairs)
 
     def p_at_most(self, mean: float) -> float:
-        """Return the p-value against "the true mean is at most `mean`": the larger one of Student's t and of Hall's."""
+        """Return the p-value against "the true mean is at most `mean`"."""
         from scipy.special import stdtr
 
         student = (self.mean - mean) / self.error
@@ -62,37 +59,30 @@ class Mean:
         return self.reversed().p_at_most(-mean)
 
     def lowest(self, confidence: float) -> float:
-        """Return the smallest mean that a two-sided interval holds."""
+        """Return the lower end of the two-sided interval."""
         from scipy.special import stdtrit
 
         quantile = float(stdtrit(self.freedom, (1 + confidence) / 2))
         return self.mean - self.error * max(quantile, inverse_of_halls(quantile, self.lean))
 
     def highest(self, confidence: float) -> float:
-        """Return the largest mean that a two-sided interval holds."""
+        """Return the upper end of the two-sided interval."""
         return -self.reversed().lowest(confidence)
 
 
 def _halls(student: float, lean: float) -> float:
-    """Return Student's t without the skewness that it has where scores are skewed; grows with it. Source: Hall 1992.
-
-    All but the cubic term are Johnson's; with that one the function grows everywhere, so that it has an inverse.
-    """
     return student + lean * student**2 / 3 + lean**2 * student**3 / 27 + lean / 6
 
 
 def inverse_of_halls(value: float, lean: float) -> float:
-    """Return the t of which `_halls` is this value."""
+    """Return the t that Hall's transformation maps to this value."""
     if abs(lean) < 1e-6:  # the cube root would be of 1 and next to nothing
         return value - lean * (value**2 / 3 + 1 / 6)
     return 3 / lean * (math.cbrt(1 + lean * (value - lean / 6)) - 1)
 
 
 def pairs_for_limits(lows: Mean, highs: Mean, estimate: Estimate, limit: float, power: float = 0.8) -> int | None:
-    """Return how many pairs would settle the gate with this power; None beyond 20 n, and where bounds hide it.
-
-    As `pairs_for_mean` does of other means, for two of them: the bounds stay, their errors shrink with the root of n.
-    """
+    """Return how many pairs settle the gate, or None."""
     z, n = z_quantile((1 + estimate.confidence) / 2), estimate.n
     if estimate.value < 0:
         lows, highs = highs.reversed(), lows.reversed()

@@ -1,10 +1,4 @@
-"""Power: how likely an unbiased judge is to PASS.
-
-A design is pairs, a tolerance and a level. Probabilities of a contrast are exact for
-`judgefixtures.statistics.gate_shift`: they sum over all tables of counts. Those of a swap were simulated
-(benchmarks/worlds.py) and are shipped as a table, because a preflight must be fast. numpy and scipy are imported on
-first use.
-"""
+"""Power: how likely an unbiased judge passes."""
 
 from __future__ import annotations
 
@@ -38,10 +32,9 @@ SWAPS = Path(__file__).parents[1] / "data" / "swap-power.json"
 
 @dataclass(frozen=True, slots=True)
 class PlannedContrast:
-    """A contrast as it is going to be measured: its id, its dataset, n pairs, the tolerance of VSR, and alpha.
+    """A planned contrast: id, dataset, n pairs, VSR tolerance and alpha.
 
-    `group` is the family where it is not the contrast's id without two labels, as it is for cues. `least` are the pairs
-    without which something beside VSR cannot PASS, and `limit` is that of which they follow ("score .05").
+    `group` is its family, if the id does not tell. `least` pairs follow from another `limit` ("score .05").
     """
 
     contrast: str
@@ -61,14 +54,14 @@ class PlannedContrast:
 
     @property
     def held_to(self) -> str:
-        """The tolerance that the fewest pairs follow from, by its name where that is not VSR's."""
+        """The limit that determines the fewest pairs, as text."""
         if self.scored:
             return self.limit or format_share(self.tolerance)
         return self.limit if self.limit and self.fewest > self._of_shift else format_share(self.tolerance)
 
     @property
     def fewest(self) -> int:
-        """The fewest pairs with which anything can PASS."""
+        """The fewest pairs with which a PASS is possible."""
         return self.least if self.scored else max(self._of_shift, self.least)
 
     @property
@@ -77,14 +70,11 @@ class PlannedContrast:
 
     @property
     def family(self) -> str:
-        """The family whose contrasts share a line of the table."""
+        """The cue family, which shares a line of the table."""
         return self.group or self.contrast.rsplit("-", 2)[0]
 
     def chance(self, flips: float, shift: float = 0.0) -> float:
-        """Return the probability that a judge with these noise flips PASSes; unbiased, unless it has a true shift.
-
-        Of scores `flips` is their noise, there is no shift, and of looks the last one counts.
-        """
+        """Return the probability of a PASS with these noise flips and true shift."""
         if self.n < self.least:
             return 0.0
         if self.scored:
@@ -95,17 +85,12 @@ class PlannedContrast:
         return pass_probability(self.n, self.tolerance, flips, shift, self.alpha, most)
 
     def _flips_pass(self, flips: float) -> float:
-        """Return about how often flips stay below their limit: of looks the last one, with the most pairs, counts."""
         if self.most_flips is None:
             return 1.0
         return share_gate_chances(self.n, self.most_flips, flips, self.steps[-1][1])[0]
 
     def course(self, flips: float, shift: float = 0.0) -> SequentialOutcome:
-        """Return at which looks such a judge ends; without looks there is one, at all pairs.
-
-        Of scores `flips` is their noise, and what has passed by a look is what passes at the likeliest one until then:
-        it is more, but how much is not known.
-        """
+        """Return at which looks this judge ends."""
         steps = self.steps or ((self.n, self.alpha),)
         if not self.scored:
             return sequential_outcome(steps, self.tolerance, flips, shift)
@@ -114,18 +99,14 @@ class PlannedContrast:
         return SequentialOutcome(tuple(look for look, _ in steps), new, (0.0,) * len(steps))
 
     def with_pairs(self, n: int) -> PlannedContrast:
-        """Return the same with more pairs, where it has fewer: beyond the looks that it plans, decided on once.
-
-        With more that are still within the plan it is left as it is: that shares alpha, and promises no more.
-        """
+        """Return the contrast with at least n pairs."""
         return replace(self, n=n, steps=(), least_of_shift=0) if n > max(self.n, self.last_look) else self
 
 
 def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs at which a judge without a single flip PASSes; with fewer nothing can.
+    """Return the fewest pairs at which a judge without flips passes.
 
-    Without flips Tango's interval is +-z^2/(n + z^2), which must lie inside the tolerance (in (0, 1)).
-    Raises ValueError for a tolerance outside (0, 1) or an alpha outside (0, 0.5). Source: Tango 1998.
+    Source: Tango 1998. Raises ValueError for an invalid tolerance or alpha.
 
     >>> [smallest_n(tolerance) for tolerance in (0.05, 0.10, 0.15, 0.20)]
     [52, 25, 16, 11]
@@ -135,7 +116,7 @@ def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
 
 
 def smallest_passing_n(passes: Callable[[int], bool]) -> int:
-    """Return the smallest n that passes; more pairs always do."""
+    """Return the smallest n that passes; passing is monotone in n."""
     enough = 1
     while not passes(enough):
         enough *= 2
@@ -145,19 +126,15 @@ def smallest_passing_n(passes: Callable[[int], bool]) -> int:
 def pass_probability(
     n: int, tolerance: float, flips: float, shift: float = 0.0, alpha: float = 0.05, most: int | None = None
 ) -> float:
-    """Return the exact probability that `gate_shift` says PASS about a judge that is as described.
+    """Return the exact probability that `gate_shift` says PASS.
 
-    `flips` is the share of n pairs that flip by noise, half of it each way; `shift` is the judge's true VSR
-    and comes on top, all of it one way: flips + abs(shift) of the pairs flip. Sums the trinomial probability
-    of every table that passes, and of which no more than `most` pairs flip, where that is given. Raises ValueError as
-    `gate_shift` does, and for shares that no judge can have.
+    `flips` is the share of pairs that flip by noise, half each way; `shift` is the true VSR in addition. At most `most`
+    pairs may flip. Errors as in `gate_shift`.
 
     >>> round(pass_probability(100, 0.10, flips=0.10), 2)
     0.8
     >>> round(pass_probability(100, 0.10, flips=0.10, most=10), 2)
     0.52
-    >>> round(pass_probability(100, 0.10, flips=0.10, shift=0.10), 2)
-    0.05
     """
     check_counts(0, 0, n)
     check_alpha(alpha, tolerance=tolerance)
@@ -167,10 +144,7 @@ def pass_probability(
 
 
 def pass_chance_of_designs(designs: Iterable[PlannedContrast], flips: float, shift: float = 0.0) -> float:
-    """Return the probability that a judge with these noise flips PASSes all designs; unbiased, unless it has a shift.
-
-    The product over the designs: contrasts of one judge count as independent, as they are where only noise
-    flips verdicts. Raises ValueError as `pass_probability` does.
+    """Return the probability that a judge passes all designs, taken as independent.
 
     >>> round(pass_chance_of_designs([PlannedContrast("recency-new-old", "mine", 100, 0.10)] * 20, flips=0.05), 2)
     0.5
@@ -179,11 +153,7 @@ def pass_chance_of_designs(designs: Iterable[PlannedContrast], flips: float, shi
 
 
 def power_table(designs: Sequence[PlannedContrast]) -> list[str]:
-    """Return lines for a terminal: what these designs can show, with a warning where a good judge may well not PASS.
-
-    A line per dataset, cue family, n, tolerance and alpha: how many contrasts, the n needed at least, and for
-    each contrast the probability that a judge without bias that flips on 5% and on 10% of the pairs PASSes.
-    Then the same for the whole run. No lines for no designs. Raises ValueError as `pass_probability` does.
+    """Return terminal lines with the power of these designs for unbiased judges.
 
     >>> for line in power_table([PlannedContrast("recency-new-old", "mine", 80, 0.15)]):
     ...     print(line)
@@ -196,14 +166,12 @@ def power_table(designs: Sequence[PlannedContrast]) -> list[str]:
 
 
 def _table_of_scores(designs: Sequence[PlannedContrast]) -> list[str]:
-    """Return the same of scores, whose noise is in place of flips, and says what it is."""
     lines = _table(designs, *(f"noise {format_share(rate)}" for rate in FLIP_RATES))
     about = "noise of scores: the standard deviation of a pair's shift, as a share of the scale"
     return [*lines, about] if lines else []
 
 
 def _table(designs: Sequence[PlannedContrast], few: str, many: str) -> list[str]:
-    """Return the lines of designs that are held to one kind of tolerance, with both assumptions in words."""
     if not designs:
         return []
     flips = "" if designs[0].scored else " flips"
@@ -223,10 +191,7 @@ def _table(designs: Sequence[PlannedContrast], few: str, many: str) -> list[str]
 
 
 def describe_run_chances(designs: Sequence[PlannedContrast]) -> list[str]:
-    """Return what a green run means, in plain words: how often judges that move get through all of it, and one item.
-
-    A line for a judge that moves by less than every tolerance, and one for the most that an item is passed with that is
-    OVER beyond its tolerance. No lines for no designs of verdicts.
+    """Return in words how often judges with a shift pass the run.
 
     >>> for line in describe_run_chances([PlannedContrast("recency-new-old", "mine", 100, 0.15)] * 14):
     ...     print(line)
@@ -256,11 +221,6 @@ def describe_run_chances(designs: Sequence[PlannedContrast]) -> list[str]:
 
 
 def _warning(designs: Sequence[PlannedContrast], flips: float, whole: float) -> str:
-    """Say how unlikely a PASS of everything is, and how many pairs or which tolerance would make it likely enough.
-
-    Pairs are tried in multiples of 10, tolerances in hundredths; what already has more keeps it.
-    """
-
     def with_pairs(tens: int) -> float:
         return pass_chance_of_designs([each.with_pairs(10 * tens) for each in designs], flips)
 
@@ -290,7 +250,7 @@ def _rounded(probability: float) -> str:
 
 
 def align_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table's lines: the first two columns, names, to the left, the others, numbers, to the right."""
+    """Return a table's lines: two left-aligned columns, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -303,10 +263,9 @@ def align_table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SwapPower:
-    """How a swap ends, simulated with the default margins: shares of swaps.
+    """Simulated shares of swap decisions with the default margins.
 
-    `approve_equal`: APPROVE of a candidate that is as its baseline is. `reject_accuracy`: REJECT of one that is right
-    on 10 points fewer pairs. `reject_shift`: REJECT of one whose VSR is .30 in all contrasts, the baseline's being .05.
+    `reject_accuracy` is for a loss of 10 points, `reject_shift` for VSR 0.30 (baseline 0.05).
     """
 
     approve_equal: float
@@ -315,13 +274,11 @@ class SwapPower:
 
 
 def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
-    """Return how a swap on n pairs per dataset ends, looked up for 14 cells in 2 families on 2 datasets.
+    """Return the simulated power of a swap on n pairs per dataset, or None.
 
-    `discordance`: the share of pairs on which one of two equal judges alone is right; `flips`: that on which a verdict
-    differs between two runs. In between what was simulated it is interpolated, linearly. More than 400 pairs count as
-    400, fewer differences than were simulated as the fewest, both cautious, and discordance as `flips` at least.
-    None for fewer than 25 pairs, and where the judges differ more than was simulated: nothing is known of them.
-    Raises ValueError for shares outside (0, 1). Source: `benchmarks/operating_characteristics.py --power`.
+    `discordance` is the share of pairs on which one of two equal judges alone is right, `flips` the share that changes
+    between runs. Values are interpolated. Source: `benchmarks/operating_characteristics.py --power`. Raises ValueError
+    for shares outside (0, 1).
 
     >>> power = swap_power(100, discordance=0.12, flips=0.05)
     >>> 0.7 < power.approve_equal < 0.9, power.reject_shift
@@ -346,9 +303,9 @@ def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
 
 
 def approval_with_invalid(n: int) -> tuple[float, ...]:
-    """Return how often equal judges are approved where 2% of the candidate's answers are invalid, and no others.
+    """Return how often equal judges are approved with 2% invalid candidate answers.
 
-    For discordances of .05, .12 and .18, at 5% flips; else as `swap_power`.
+    The discordances are 0.05, 0.12 and 0.18.
 
     >>> approval_with_invalid(100)[0] < swap_power(100, 0.05, 0.05).approve_equal
     True
@@ -365,13 +322,11 @@ def _simulated() -> Any:
 
 @cache
 def _swaps() -> dict[tuple[float, float, float], tuple[float, float, float]]:
-    """Return the rates that were simulated, by pairs, discordance and flips."""
     rows = _simulated()["rows"]
     return {(n, discordance, flips): (equal, accuracy, shift) for n, discordance, flips, equal, accuracy, shift in rows}
 
 
 def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]:
-    """Return the points on either side of a value with their weights, the nearest end alone beyond the ends."""
     above = next((point for point in points if point >= value), points[-1])
     below = max((point for point in points if point <= value), default=points[0])
     if above <= below:
@@ -382,7 +337,6 @@ def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]
 
 @lru_cache(maxsize=4096)
 def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alpha: float, most: int) -> float:
-    """Sum the trinomial as the number of flips (binomial) times their split (binomial) within what passes."""
     import numpy as np
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 

@@ -1,7 +1,4 @@
-"""Gate of a proportion with an upper limit, by exact one-sided bounds, and its power.
-
-scipy is imported on first use.
-"""
+"""Gate of a proportion with an upper limit, and its power."""
 
 import math
 from functools import lru_cache
@@ -41,9 +38,7 @@ def gate_share(
 
 
 def smallest_n_of_share(limit: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs at which a share of which none is seen PASSes a limit; with fewer nothing can.
-
-    Raises ValueError as `gate_share` does. Source: the exact bound of none of n is 1 - alpha ** (1 / n).
+    """Return the fewest pairs with which a count of 0 passes.
 
     >>> [smallest_n_of_share(limit) for limit in (0.05, 0.10, 0.20)]
     [59, 29, 14]
@@ -54,7 +49,7 @@ def smallest_n_of_share(limit: float, alpha: float = 0.05) -> int:
 
 @lru_cache(maxsize=4096)
 def largest_passing_count(n: int, limit: float, alpha: float = 0.05) -> int:
-    """Return how many of n may be seen at most for a PASS of `gate_share`, -1 where not even none may.
+    """Return the largest k that passes `gate_share`, or -1.
 
     >>> largest_passing_count(40, 0.20), largest_passing_count(13, 0.20)
     (3, -1)
@@ -69,9 +64,7 @@ def largest_passing_count(n: int, limit: float, alpha: float = 0.05) -> int:
 
 
 def share_gate_chances(n: int, limit: float, share: float, alpha: float = 0.05) -> tuple[float, float]:
-    """Return how likely `gate_share` says PASS, and FAIL, of n pairs where each is one with probability `share`.
-
-    Exact. Raises ValueError as `gate_share`, and for a share outside 0..1.
+    """Return the exact probabilities of PASS and FAIL of `gate_share`.
 
     >>> [round(chance, 3) for chance in share_gate_chances(100, 0.20, 0.10)]
     [0.876, 0.0]
@@ -92,9 +85,7 @@ def share_gate_chances(n: int, limit: float, share: float, alpha: float = 0.05) 
 def pairs_for_share(
     k: int, n: int, limit: float, alpha: float = 0.05, power: float = 0.8, totals: Totals = None
 ) -> int | None:
-    """Return with how many pairs `gate_share` decides with this power, the share being as seen; None beyond 20 n.
-
-    Of related pairs it is times the design effect at the limit: more clusters like these are meant.
+    """Return how many pairs settle `gate_share`, or None beyond 20 n.
 
     >>> pairs_for_share(6, 40, 0.20), pairs_for_share(8, 40, 0.20)
     (381, None)

@@ -1,8 +1,4 @@
-"""Estimates and tests of proportions, paired differences and bounded means.
-
-The paired difference has Tango's score interval (Tango 1998, Stat Med 17:891-908), which no dependency implements.
-scipy is imported on first use.
-"""
+"""Estimates and tests of proportions, paired differences and bounded means."""
 
 import math
 from collections.abc import Sequence
@@ -14,13 +10,13 @@ from .estimate import Estimate
 
 
 def paired_difference(n10: float, n01: float, n: int, confidence: float = 0.90, totals: Totals = None) -> Estimate:
-    """Return (n10 - n01) / n with Tango's score interval for a paired difference of proportions.
+    """Return (n10 - n01) / n with Tango's score interval, in [-1, 1].
 
-    `n10` and `n01` count the discordant pairs of `n`; the result is in [-1, 1] and depends on nothing
-    else. The interval never has zero width: with no flips it is +-z^2/(n + z^2). `totals` are the pairs' moves by
-    cluster where they are related: +1 for those in n10, -1 for those in n01. With ties, which are half a verdict,
-    they are needed (`parted`), and counts may be halves.
-    Raises ValueError for counts that no table can have. Source: Tango 1998.
+    `n10` and `n01` count discordant pairs. `totals` are their moves by cluster, +1 or -1, and required for ties (see
+    `parted`). Source: Tango 1998 (Stat Med 17:891-908).
+
+    Raises:
+        ValueError: Invalid counts.
 
     >>> paired_difference(30, 0, 100).value
     0.3
@@ -40,12 +36,12 @@ def paired_difference(n10: float, n01: float, n: int, confidence: float = 0.90, 
 def proportion(
     k: float, n: int, confidence: float = 0.90, method: Literal["wilson", "exact"] = "wilson", totals: Totals = None
 ) -> Estimate:
-    """Return k / n with Wilson's interval, or with Clopper and Pearson's (`method="exact"`).
+    """Return k / n with Wilson's or Clopper and Pearson's interval ("exact").
 
-    A one-sided bound at level 1 - alpha is an end of the interval at confidence 1 - 2 alpha. `totals` are the pairs'
-    0 and 1 by cluster where they are related. Wilson's interval is then the score interval over clusters, of which it
-    is the one for single pairs; Clopper and Pearson's has counts divided by the design effect.
-    Raises ValueError for k outside 0..n, n < 1 or another method.
+    `totals` are 0 and 1 by cluster.
+
+    Raises:
+        ValueError: k outside 0..n, n < 1 or another method.
 
     >>> proportion(0, 30, method="exact").low
     0.0
@@ -63,9 +59,9 @@ def proportion(
 
 
 def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.90) -> Estimate:
-    """Return k1 / n1 - k2 / n2 of two independent samples with Newcombe's interval, made of both Wilson intervals.
+    """Return k1 / n1 - k2 / n2 of independent samples with Newcombe's interval.
 
-    n is that of both samples. Raises ValueError for k outside 0..n and n < 1. Source: Newcombe 1998, method 10.
+    Source: Newcombe 1998, method 10. Raises ValueError for k outside 0..n.
 
     >>> found = difference(56, 70, 48, 80, 0.95)  # the paper's own example
     >>> round(found.value, 4), round(found.low, 4), round(found.high, 4)
@@ -79,14 +75,12 @@ def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.90) -> 
 
 
 def _wilson(k: float, n: int, confidence: float) -> tuple[float, float]:
-    """Return Wilson's bounds of a proportion. Source: Wilson 1927."""
     z = z_quantile((1 + confidence) / 2)
     centre, width = k + z * z / 2, z * math.sqrt(k * (n - k) / n + z * z / 4)
     return (centre - width) / (n + z * z) if k else 0.0, (centre + width) / (n + z * z) if k < n else 1.0
 
 
 def _clopper_pearson(k: float, n: int, confidence: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's bounds of a proportion, quantiles of beta distributions. Source: Clopper 1934."""
     from scipy.special import betaincinv  # scipy.stats has this interval, too, and takes half a second to import
 
     tail = (1 - confidence) / 2
@@ -95,10 +89,6 @@ def _clopper_pearson(k: float, n: int, confidence: float) -> tuple[float, float]
 
 
 def _effective_clopper_pearson(scores: ScoredUnits, k: float, confidence: float) -> Estimate:
-    """Return Clopper and Pearson's interval of related pairs: of k and n divided by the design effect at each bound.
-
-    With clusters of one pair it is theirs, and where a cluster's pairs are all alike that of the clusters.
-    """
     n, tail = scores.pairs, (1 - confidence) / 2
     low = find_root(lambda share: _tail(k, n, share, 0, scores) - tail, 0.0, k / n) if k else 0.0
     high = find_root(lambda share: _tail(k, n, share, 1, scores) - (1 - tail), k / n, 1.0) if k < n else 1.0
@@ -106,10 +96,6 @@ def _effective_clopper_pearson(scores: ScoredUnits, k: float, confidence: float)
 
 
 def _tail(k: float, n: int, share: float, above: int, scores: ScoredUnits | None) -> float:
-    """Return how likely k or more of n are, or more than k (`above` 1), where each is one with probability `share`.
-
-    Of related ones, whose `scores` are given, k and n are divided by the design effect.
-    """
     from scipy.special import betainc
 
     effect = scores.design_effect(share, share * (1 - share)) if scores is not None and 0 < share < 1 else 1.0
@@ -117,10 +103,9 @@ def _tail(k: float, n: int, share: float, above: int, scores: ScoredUnits | None
 
 
 def binomial_tails(k: float, n: int, share: float, totals: Totals = None) -> tuple[float, float]:
-    """Return how likely k or more, and k or fewer, of n are where each is one with probability `share`, in (0, 1).
+    """Return P(at least k of n) and P(at most k of n).
 
-    Below (1 - confidence) / 2 exactly where `share` is below, or above, the interval of `proportion` by its exact
-    method; `totals` as there.
+    `totals` as in `proportion`.
 
     >>> [round(tail, 3) for tail in binomial_tails(28, 30, 0.80)]
     [0.044, 0.989]
@@ -132,10 +117,9 @@ def binomial_tails(k: float, n: int, share: float, totals: Totals = None) -> tup
 
 
 def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estimate:
-    """Return the unweighted mean of independent proportions, as papers report it over domains; n is all pairs.
+    """Return the unweighted mean of independent proportions with its MOVER interval.
 
-    The interval combines the parts' own (MOVER). Raises ValueError for no parts.
-    Source: Zou and Donner 2008; arXiv 2601.03630 reports such means.
+    Source: Zou and Donner 2008. Raises ValueError without parts.
 
     >>> macro_average([proportion(9, 10), proportion(50, 100)]).value
     0.7
@@ -188,7 +172,7 @@ def mean_interval(
 
 
 def mean_and_error(scores: Sequence[float], pseudo: float) -> tuple[float, float]:
-    """Return mean and standard error of scores and two pseudo-observations."""
+    """Return mean and standard error, with two pseudo-observations."""
     size = len(scores) + 2
     mean = math.fsum(scores) / size
     squares = math.fsum((score - mean) ** 2 for score in scores) + (pseudo - mean) ** 2 + (-pseudo - mean) ** 2
@@ -196,10 +180,7 @@ def mean_and_error(scores: Sequence[float], pseudo: float) -> tuple[float, float
 
 
 def mcnemar_exact(n10: float, n01: float, totals: Totals = None) -> float:
-    """Return the two-sided p-value of the exact McNemar test that flips go both ways equally often.
-
-    Where pairs are related (`totals` as in `paired_difference`), of the exact test that exchanges the arms of whole
-    clusters: every cluster's sum may as well have the other sign. With clusters of one pair that is McNemar's.
+    """Return the two-sided p-value of the exact McNemar test (over clusters with `totals`).
 
     >>> mcnemar_exact(0, 0)
     1.0
@@ -215,7 +196,6 @@ def mcnemar_exact(n10: float, n01: float, totals: Totals = None) -> float:
 
 
 def _sign_flips(totals: ClusterTotals) -> float:
-    """Return how likely sums of whole numbers or halves, each with either sign, have a total this far from 0."""
     import numpy as np
 
     halves = [round(2 * total) for total in totals.sums]
@@ -232,9 +212,8 @@ def _sign_flips(totals: ClusterTotals) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values, in the order given. Source: Holm 1979.
+    """Return Holm's adjusted p-values in the given order (Holm 1979).
 
-    The i-th smallest of m p-values counts m - i + 1 times, never less than a smaller one and at most 1.
     Raises ValueError for a p-value outside 0..1.
 
     >>> holm([0.01, 0.04])
@@ -252,7 +231,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def tango_z(difference: float, n10: float, n01: float, n: int) -> float:
-    """Return Tango's score statistic for H0: P10 - P01 = difference; falls as the difference grows."""
+    """Return Tango's score statistic for H0: P10 - P01 = difference."""
     numerator = n10 - n01 - n * difference
     variance = n * (2 * _restricted_p01(difference, n10, n01, n) + difference * (1 - difference))
     if variance <= 0:  # at the ends of [-1, 1], and at 0 when nothing flipped
@@ -261,7 +240,6 @@ def tango_z(difference: float, n10: float, n01: float, n: int) -> float:
 
 
 def _restricted_p01(difference: float, n10: float, n01: float, n: float) -> float:
-    """Return the maximum-likelihood P01 among tables whose P10 - P01 is `difference`."""
     a = 2 * n
     b = -(n10 + n01) + (2 * n - n10 + n01) * difference
     c = -n01 * difference * (1 - difference)
@@ -272,5 +250,5 @@ def _restricted_p01(difference: float, n10: float, n01: float, n: float) -> floa
 
 
 def difference_variance(difference: float, p10: float, p01: float) -> float:
-    """Return the variance of a pair's difference if its mean is `difference` (Tango's restricted estimate)."""
+    """Return Tango's restricted variance of a pair's difference."""
     return 2 * _restricted_p01(difference, p10, p01, 1.0) + difference * (1 - difference)

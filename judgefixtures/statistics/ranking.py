@@ -1,8 +1,4 @@
-"""Ranking of labels, such as EXPERT > HUMAN > LLM > UNKNOWN, as an estimate.
-
-The shifts of all contrasts of a cue family on the same pairs become one strength per label, and each step of the
-declared order is tested. numpy and scipy are imported on first use.
-"""
+"""Ranking of labels, such as EXPERT > HUMAN, with its tests."""
 
 from __future__ import annotations
 
@@ -31,11 +27,7 @@ MOST_STEPS = 50  # of Newton's method; five are usual
 
 @dataclass(frozen=True, slots=True)
 class RankingStep:
-    """One step of the declared order: whether `over` is stronger than the next label, `under`.
-
-    `difference` is the difference of their strengths, in [-2, 2]; `p` the one-sided p-value against
-    "not above 0".
-    """
+    """One step of the declared order: is `over` stronger than `under`?"""
 
     over: str
     under: str
@@ -44,7 +36,7 @@ class RankingStep:
 
     @property
     def lower(self) -> float:
-        """The one-sided lower bound at level 1 - alpha, alpha = (1 - confidence) / 2."""
+        """The one-sided lower bound of the difference."""
         return self.difference.low
 
     @property
@@ -55,12 +47,9 @@ class RankingStep:
 
 @dataclass(frozen=True, slots=True)
 class LabelRanking:
-    """The estimated order of labels, and whether the declared one is certified.
+    """The estimated order of labels, and whether the declared order is certified.
 
-    `labels` are in estimated order, strongest first; `steps` follow the declared order. `strengths` are
-    shifts in [-1, 1] that add up to 0, `bradley_terry` log-odds that do. `cycle_p` is small where the
-    contrasts are not differences of strengths: a cycle, or shifts so large that they saturate; None where
-    nothing moved or fewer than three labels are compared.
+    `strengths` are shifts that sum to 0, `bradley_terry` log-odds. A small `cycle_p` shows a cycle.
     """
 
     labels: tuple[str, ...]
@@ -73,17 +62,14 @@ class LabelRanking:
 
 
 def rank_labels(shifts: Moves, labels: Sequence[str], confidence: float = 0.90) -> LabelRanking:
-    """Return the order of labels that the contrasts between all of them amount to, with what is certain of it.
+    """Return the order of labels estimated from all contrasts between them.
 
-    `labels` stand in declared order, strongest first. `shifts[x, y]` holds per pair +1 where the verdict
-    followed x in both arms, -1 where it followed y, half of that beside a tie, and 0 elsewhere: the same
-    pairs in the same order in every contrast, every two labels in one orientation. The order is certified
-    when every declared step has a one-sided lower bound above 0 at alpha = (1 - confidence) / 2; no
-    adjustment is due, as all must hold (intersection-union test, Berger 1982, Technometrics 24). The pair is
-    the unit, its verdicts may depend on each other in any way.
-    Raises ValueError for labels or contrasts that are missing, doubled or unknown, for contrasts of different
-    length, for other values, and for a confidence outside (0, 1).
-    Source: HodgeRank (Jiang, Lim, Yao and Ye 2011, Math Program 127:203-244) with per-pair t intervals.
+    `labels` are in declared order, strongest first. `shifts[x, y]` has +1 per example that followed x, -1 for y, halves
+    beside ties, else 0. Certified if every declared step has a one-sided lower bound above 0. Source: HodgeRank (Jiang
+    et al. 2011, Math Program 127:203-244).
+
+    Raises:
+        ValueError: Missing, duplicate or unknown labels or contrasts, or invalid values.
 
     >>> expert_wins, nothing = [1] * 30 + [0] * 70, [0] * 100
     >>> ranking = rank_labels(
@@ -117,7 +103,6 @@ def rank_labels(shifts: Moves, labels: Sequence[str], confidence: float = 0.90) 
 
 
 def _both_ways(shifts: Moves, labels: Sequence[str]) -> Moves:
-    """Return the shifts in both orientations, or raise ValueError for what cannot be ranked."""
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise ValueError(f"labels must be two or more, each once, got {list(labels)!r}")
     if strange := [pair for pair in shifts if len({*pair} & {*labels}) < 2]:
@@ -148,11 +133,6 @@ def _step(over: str, under: str, totals: LabelTotals, labels: Sequence[str], con
 
 
 def _mean(totals: Sequence[float], labels: Sequence[str], largest: int, confidence: float) -> tuple[Estimate, float]:
-    """Return the mean of per-pair totals over all labels, and the one-sided p-value against "not above 0".
-
-    For a complete design this mean is the least-squares strength (Jiang et al. 2011). The interval is that of
-    `mean_interval(scores, confidence, PSEUDO)`, but cut off at the largest score there can be, not at PSEUDO.
-    """
     from scipy.special import stdtr, stdtrit
 
     n, share = len(totals), len(labels)
@@ -166,12 +146,7 @@ def _mean(totals: Sequence[float], labels: Sequence[str], largest: int, confiden
 
 
 def _cycle_p(moves: Moves, labels: Sequence[str]) -> float | None:
-    """Return the p-value against "every contrast is a difference of two strengths", over triads of labels.
-
-    The triads that contain the first label span all others. Wald's chi2 of their curls v_ij - v_ik + v_jk with
-    the covariance over pairs (simulated size .05-.075); where it is singular, its pseudo-inverse and rank
-    (Moore 1977, J Am Stat Assoc 72). Curls: Jiang et al. 2011.
-    """
+    """Return the p-value of Wald's test that no triad has a cycle."""
     first, *others = labels
     triads = [(first, middle, last) for middle, last in itertools.combinations(others, 2)]
     if not triads or not any(map(any, moves.values())):
@@ -189,7 +164,6 @@ def _cycle_p(moves: Moves, labels: Sequence[str]) -> float | None:
 
 
 def _wald(rows: np.ndarray) -> tuple[float, int, bool]:
-    """Return Wald's statistic of "all means are 0", its rank, and whether a mean lies where nothing varies."""
     import numpy as np
 
     n, mean = len(rows), rows.mean(axis=0)
@@ -202,13 +176,6 @@ def _wald(rows: np.ndarray) -> tuple[float, int, bool]:
 
 
 def _bradley_terry(moves: Moves, labels: Sequence[str], order: Sequence[str]) -> dict[str, float]:
-    """Return Bradley and Terry's log-odds of the labels, centred to mean 0; for display, without intervals.
-
-    Every verdict is a win: n11 + n00 + 2 n10 = n + n10 - n01 for x, n - n10 + n01 for y. Where a side never
-    wins, every side gets half a win more, which keeps the log-odds finite.
-    Source: Bradley and Terry 1952, Biometrika 39; fitted as a logistic regression without intercept, by Newton's
-    method (statsmodels' GLM takes the same steps, and most of a second to import).
-    """
     import numpy as np
 
     wins, design = [], []
@@ -234,7 +201,6 @@ def _bradley_terry(moves: Moves, labels: Sequence[str], order: Sequence[str]) ->
 
 
 def _message(order: Sequence[str], totals: LabelTotals, steps: Sequence[RankingStep], confidence: float) -> str:
-    """Say the estimated order, and whether the declared one is certified or which steps are not."""
     text = order[0]
     for above, label in itertools.pairwise(order):
         text += f" {'=' if sum(totals[above]) == sum(totals[label]) else '>'} {label}"

@@ -29,10 +29,9 @@ UNSEEN = 0.15
 
 
 def points_shift(scores: Sequence[float], confidence: float = 0.90, clusters: Clusters = None) -> Estimate:
-    """Return the mean of per-pair scores in [-1, 1] with the limits that `gate_scores` goes by.
+    """Return the mean of scores in [-1, 1] with the limits of `gate_scores`.
 
-    Never of zero width. `clusters` as in `score_test`. Raises ValueError for no scores, one out of range, labels that
-    do not fit and a confidence outside (0, 1). Source: Hall 1992.
+    Source: Hall 1992. Raises ValueError for invalid scores or labels.
 
     >>> estimate = points_shift([0.0, 0.05, -0.05] * 10)
     >>> round(estimate.low, 3), round(estimate.high, 3)
@@ -88,10 +87,7 @@ def gate_scores(
 
 
 def fewest_scores(tolerance: float, alpha: float = 0.05, farthest: float = FARTHEST) -> int:
-    """Return with how many pairs `gate_scores` goes by the limits of a mean alone.
-
-    With as many as would show, but for one sample in 1 / alpha, the share of the pairs that would make up the
-    tolerance if all of them moved `farthest`; 20 at least. Raises ValueError as there.
+    """Return from how many pairs `gate_scores` needs no score test.
 
     >>> [fewest_scores(tolerance) for tolerance in (0.02, 0.05, 0.10)], fewest_scores(0.05, farthest=1.0)
     ([74, 29, 20], 59)
@@ -143,10 +139,6 @@ def _estimate(mean: Mean, confidence: float) -> Estimate:
 def _pairs_needed(
     scores: Sequence[float], related: Totals, estimate: Estimate, tolerance: float, least: int
 ) -> int | None:
-    """Return how many pairs like these would settle the gate with 80% power; None beyond 20 n.
-
-    Of more pairs, those that nobody saw are a smaller part than errors that shrink with the root of n would have it.
-    """
     n, counted = len(scores), related.equal if related else len(scores)
     mean = Mean.of(scores, related, UNSEEN * math.sqrt(min(1.0, counted / least)))
     settled = pairs_for_limits(mean, mean, estimate, tolerance)
@@ -156,6 +148,5 @@ def _pairs_needed(
 
 
 def _of_every_move(units: ScoredUnits, tolerance: float, *, is_positive: bool) -> tuple[float, float]:
-    """Return the p-values of the score test, whose range of moves is all that may be: of a PASS and of a FAIL."""
     above, below = units.z(tolerance), units.z(-tolerance)
     return max(lower_tail(above), upper_tail(below)), upper_tail(above) if is_positive else lower_tail(below)

@@ -1,8 +1,4 @@
-"""Sequential gates: the outcome of a gate read at several numbers of pairs, each at its own level.
-
-Computed exactly, over every table of flips at every look. A gate that spends alpha over its looks has the error rate of
-a single look; a gate that is repeated with more pairs until it passes does not. numpy is imported on first use.
-"""
+"""Outcome of a gate that is read at several looks, computed exactly."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ Steps = tuple[tuple[int, float], ...]  # of each look its pairs and its one-side
 
 @dataclass(frozen=True, slots=True)
 class SequentialOutcome:
-    """How a gate ends: the chance of a PASS and of a FAIL at each look; what is left stays open at the last one."""
+    """The probability of PASS and of FAIL at each look."""
 
     looks: tuple[int, ...]
     passed: tuple[float, ...]
@@ -31,28 +27,28 @@ class SequentialOutcome:
 
     @property
     def passes(self) -> float:
-        """The chance of a PASS at any look."""
+        """The probability of a PASS at any look."""
         return math.fsum(self.passed)
 
     @property
     def fails(self) -> float:
-        """The chance of a FAIL at any look."""
+        """The probability of a FAIL at any look."""
         return math.fsum(self.failed)
 
     @property
     def ended(self) -> tuple[float, ...]:
-        """The chance that nothing is asked after each look: all that is left is at the last one."""
+        """The probability of an end by each look."""
         ends = [math.fsum(self.passed[: look + 1] + self.failed[: look + 1]) for look in range(len(self.looks) - 1)]
         return (*(min(end, 1.0) for end in ends), 1.0)
 
     @property
     def pairs(self) -> float:
-        """How many pairs are asked about, in the mean."""
+        """The expected number of pairs."""
         return expected_looks(self.looks, self.ended)
 
 
 def expected_looks(looks: Sequence[float], ended: Sequence[float]) -> float:
-    """Return the mean of looks by the chance that each, or one before it, was the last.
+    """Return the expected last look from probabilities by look.
 
     >>> expected_looks([25, 50, 100], [0.5, 0.75, 1.0])
     50.0
@@ -64,11 +60,12 @@ def expected_looks(looks: Sequence[float], ended: Sequence[float]) -> float:
 def sequential_outcome(
     steps: Steps, tolerance: float, flips: float, shift: float = 0.0, *, until_pass: bool = False
 ) -> SequentialOutcome:
-    """Return how `gate_shift` ends that is read at these looks about a judge that is as described.
+    """Return how `gate_shift` ends when it is read at these looks.
 
-    `flips` and `shift` as of `pass_probability`, which this is for one look. `until_pass`: a FAIL ends nothing, as of
-    somebody who adds pairs until the gate passes. Raises ValueError for no looks, looks that decrease, a tolerance
-    outside (0, 1), a level outside (0, 0.5) and shares that no judge can have.
+    `steps` are (pairs, level); `flips` and `shift` as in `pass_probability`. With `until_pass`, a FAIL does not end it.
+
+    Raises:
+        ValueError: Looks, levels, tolerance or shares out of range.
 
     >>> planned = sequential_outcome(((25, 0.0179), (50, 0.0199), (100, 0.0273)), 0.15, flips=0.05, shift=0.15)
     >>> round(planned.passes, 3) <= 0.05
@@ -89,7 +86,6 @@ def sequential_outcome(
 
 @lru_cache(maxsize=1024)
 def _course(steps: Steps, tolerance: float, flips: float, shift: float, until_pass: bool) -> SequentialOutcome:
-    """Carry the chance of every table from look to look, leaving out those that ended."""
     import numpy as np
 
     size = steps[-1][0] + 1
@@ -112,7 +108,6 @@ def _course(steps: Steps, tolerance: float, flips: float, shift: float, until_pa
 
 
 def _added(chances: np.ndarray, pairs: int, one_way: float, other_way: float) -> np.ndarray:
-    """Return the chances of tables after so many pairs more: their sum with those of the new pairs alone."""
     import numpy as np
     from scipy.special import gammaln, xlogy
 
@@ -131,7 +126,6 @@ def _added(chances: np.ndarray, pairs: int, one_way: float, other_way: float) ->
 
 
 def _ends(pairs: int, tolerance: float, level: float, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which tables of so many pairs, by flips either way, are a PASS and which a FAIL."""
     import numpy as np
 
     n10, n01 = np.indices((size, size))
@@ -143,10 +137,6 @@ def _ends(pairs: int, tolerance: float, level: float, size: int) -> tuple[np.nda
 
 @lru_cache(maxsize=256)
 def _fewest_to_fail(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
-    """Return, for every total number of flips, the fewest of them that go one way in a FAIL; one more than all if none.
-
-    With one flip more there is either one more that way, or as many: its z grows with the one and falls with the other.
-    """
     fewest_by_total, fewest = [], 0
     for total in range(n + 1):
         while fewest <= total and upper_tail(tango_z(tolerance, fewest, total - fewest, n)) >= alpha:
@@ -157,11 +147,7 @@ def _fewest_to_fail(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def most_one_sided_flips(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
-    """Return, for every total number of flips, the most of them that may go one way in a PASS.
-
-    Less than half of the total where no split passes. A flip more one way raises both ends of Tango's interval,
-    so what passes at a total is an interval around its half, and its end moves by at most one per total.
-    """
+    """Return the most flips one way that pass, for every total."""
     reach, most = [], -1
     for total in range(n + 1):
         most += 1

@@ -1,7 +1,6 @@
-"""Wording scores: the changes of one example between wordings, and how likely harmless wordings pass.
+"""Scores of one example's changes between wordings of a template.
 
-`own` and `again` are the outcomes of two runs of the judge's own template, `runs` those of one or two runs of a
-wording: numbers in [0, 1], or arrays of them.
+`own` and `again` are outcomes in [0, 1] of the own template, `runs` those of a wording.
 """
 
 from collections import Counter
@@ -19,7 +18,7 @@ FAR = 0.97  # how likely a judge is to give its usual answer about any other exa
 
 
 def flip(own: Any, again: Any, runs: Sequence[Any]) -> Any:
-    """Return how often a wording brings another outcome than the judge's own template.
+    """Return how often a wording changes the outcome.
 
     >>> flip(1, 0, [0]), flip(1, 0, [0, 0])
     (1.0, 0.5)
@@ -28,17 +27,17 @@ def flip(own: Any, again: Any, runs: Sequence[Any]) -> Any:
 
 
 def excess(own: Any, again: Any, runs: Sequence[Any]) -> Any:
-    """Return how much more often the outcome changes with a wording than between two runs of the own template."""
+    """Return the changes with a wording less those between own runs."""
     return flip(own, again, runs) - abs(again - own)
 
 
 def shift(own: Any, again: Any, runs: Sequence[Any]) -> Any:
-    """Return how much more often the outcome comes about with a wording than with the own template."""
+    """Return the outcome's mean with a wording less that without."""
     return sum(runs) / len(runs) - (own + again) / 2
 
 
 def change(own: Any, again: Any, runs: Sequence[Any]) -> Any:
-    """Return an unbiased estimate of the squared change of this example's pass probability; needs two runs.
+    """Return an unbiased squared change of the pass probability, from two runs.
 
     >>> change(0, 0, [1, 1]), change(1, 0, [1, 0]), change(1, 1, [1, 1])
     (1.0, -0.5, 0.0)
@@ -51,7 +50,7 @@ def change(own: Any, again: Any, runs: Sequence[Any]) -> Any:
 def chance_of_harmless(
     n: int, close: float, wordings: int, runs: int, tolerance: float, max_change: float, alpha: float = 0.05
 ) -> float:
-    """Return how often wordings without any effect PASS with n unrelated examples; simulated, always in the same way.
+    """Return how often harmless wordings pass with n examples (simulated).
 
     `close` is the share of examples that the judge passes in half of all runs.
     """

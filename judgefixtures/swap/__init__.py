@@ -7,15 +7,18 @@
 import importlib
 from typing import Any
 
+from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
 
 from .cells import SwapAccuracy as SwapAccuracy
 from .cells import SwapContrast as SwapContrast
-from .components import Component as Component
-from .components import SwapDecision as SwapDecision
 from .decision import decide_swap as decide_swap
 from .decision import guards as guards
 from .margins import guard_margin as guard_margin
+
+# Public names.
+Component = ComponentRow
+SwapDecision = DecisionRow
 
 
 def __getattr__(name: str) -> Any:

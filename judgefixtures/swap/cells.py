@@ -1,7 +1,4 @@
-"""Cells of a swap: verdicts of candidate and baseline on the same pairs, and how they changed.
-
-A cell is one contrast on one dataset.
-"""
+"""Cells of a swap: both judges' verdicts in one contrast on one dataset."""
 
 from __future__ import annotations
 
@@ -40,15 +37,16 @@ Part = TypeVar("Part", "SwapContrast", "SwapAccuracy")
 
 @dataclass(frozen=True, slots=True)
 class SwapContrast:
-    """A contrast on a dataset, asked of both judges: everything per pair, in the order of `pairs` (their ids).
+    """A contrast on a dataset, asked of both judges, in the order of `pairs`.
 
-    `candidate` and `baseline` hold the verdicts in arm x and arm y: 1, 2, 0 for a tie that counts half, or None for an
-    invalid one. 1 means that the
-    contrast's outcome came about: response 1 was chosen, whose label is the favoured one in x; for kind "order" the
-    pair's own response 1; for "edit" the edited response. `candidate_admits` and `baseline_admits` tell whether either
-    justification cites the cue; they count for kind "cue" alone. So do `candidate_unread` and `baseline_unread`, empty
-    where there are none: pairs with a justification that could not be read, and none that was read and cites the cue.
-    Raises ValueError, naming the cell, for lengths that differ, a pair that comes twice, and other verdicts or kinds.
+    Attributes:
+        candidate: Verdicts in arms x and y: 1, 2, 0 (counted tie) or None (invalid). 1 is the contrast's outcome: the
+            favoured label in x, the pair's own response 1 ("order") or the edited response ("edit").
+        candidate_admits: Whether either reason cites the cue, for kind "cue".
+        candidate_unread: Whether a reason is unreadable and no other cites the cue.
+
+    Raises:
+        ValueError: Different lengths, duplicate pairs, invalid verdicts or kinds.
 
     >>> SwapContrast("recency", "recency-new-old", "qa", ["a"], [(1, 2)], [(1, 1)], [False], [False]).id
     'recency-new-old on qa'
@@ -84,20 +82,15 @@ class SwapContrast:
 
     @property
     def id(self) -> str:
-        """What the cell is called: contrast and dataset."""
+        """The cell's name: contrast and dataset."""
         return f"{self.contrast} on {self.dataset}"
 
     def first(self, pairs: int) -> SwapContrast:
-        """Return the cell of its first so many pairs."""
+        """Return the cell's first `pairs` pairs."""
         return replace(self, **{name: getattr(self, name)[:pairs] for name in PER_PAIR})
 
     def at_worst(self) -> tuple[SwapContrast, ...]:
-        """Return the cell as what could not be read may be read: with all or nothing of it admitted, and what is worst.
-
-        In the first two the one judge hides what it can and the other as little: of pairs that could not be read those
-        that moved as most did are silent and the others admit it, or the other way round. In the last two one judge
-        admits nothing of them and the other all.
-        """
+        """Return the cell with unreadable reasons at their extremes."""
         ours = _extremes(self.candidate, self.candidate_admits, self.candidate_unread)
         theirs = _extremes(self.baseline, self.baseline_admits, self.baseline_unread)
         return tuple(
@@ -107,7 +100,6 @@ class SwapContrast:
 
 
 def _extremes(arms: Sequence[Arms], admits: Sequence[bool], unread: Sequence[bool]) -> tuple[tuple[bool, ...], ...]:
-    """Return what pairs admit where those that could not be read hide most of the shift, least, none and all of it."""
     moves = [MOVES[both] or 0 for both in arms]
     net = 1 if sum(moves) >= 0 else -1
     lost = unread or (False,) * len(moves)
@@ -121,15 +113,16 @@ def _extremes(arms: Sequence[Arms], admits: Sequence[bool], unread: Sequence[boo
 
 @dataclass(frozen=True, slots=True)
 class SwapAccuracy:
-    """How right both judges are on a dataset's pairs with gold, in the order of `pairs` (their ids).
+    """Accuracy of both judges on a dataset, in the order of `pairs`.
 
-    Per pair the share of its orders in which the judge is right: 0, .5 or 1; an invalid verdict is wrong, a tie that
-    counts is half right (.25, .75). Asked in one order alone, 0, .5 or 1.
-    `labels` are those of examples, "pass" or "fail", or None of one that nobody labelled; without it these are pairs.
-    Of a labelled example 1 says that the grade is the label, else 0; of one without a label, that it passed.
-    `alike` says that the baseline graded nearly all examples alike although their labels differ, or nobody knows: how
-    right the judges are can be compared, and not what they pass.
-    Raises ValueError, naming the dataset, for lengths that differ, a pair that comes twice, and other shares or labels.
+    Attributes:
+        candidate: Share of orders with the right verdict: 0, 0.5 or 1, quarters with ties. For examples 1 if the grade
+            is the label, or a pass without label.
+        labels: "pass", "fail" or None for examples; absent for pairs.
+        alike: Whether the baseline graded nearly all examples alike.
+
+    Raises:
+        ValueError: Different lengths, duplicate pairs, other shares or labels.
     """
 
     dataset: str
@@ -160,23 +153,23 @@ class SwapAccuracy:
             raise ValueError(f"accuracy on {self.dataset}: of an example a judge is right or not, got {min(halves)!r}")
 
     def first(self, pairs: int) -> SwapAccuracy:
-        """Return that of its first so many pairs."""
+        """Return the accuracy of the first `pairs` pairs."""
         labels = None if self.labels is None else self.labels[:pairs]
         firsts = {name: getattr(self, name)[:pairs] for name in ("pairs", *BOTH)}
         return replace(self, **firsts, labels=labels)
 
     def labelled(self, label: str) -> int:
-        """Return how many examples have this label."""
+        """Return the number of examples with this label."""
         return (self.labels or ()).count(label)
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of which a judge may be right: gold, or a label."""
+        """Whether there is gold or a label."""
         return bool(self.pairs) and (self.labels is None or any(self.labels))
 
 
 def without(part: Part, lost: Container[str]) -> Part:
-    """Return a cell, or a dataset's accuracy, without some of its pairs."""
+    """Return a cell or accuracy without these pairs."""
     kept = [pair not in lost for pair in part.pairs]
     values = {name: getattr(part, name, None) for name in (*PER_PAIR, "labels")}
     lists: dict[str, Any] = {name: tuple(compress(each, kept)) for name, each in values.items() if each}
@@ -195,7 +188,7 @@ def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> N
 
 @dataclass(frozen=True, slots=True)
 class CountsOfBoth:
-    """A whole number per pair of candidate and of baseline: which way each pair moved."""
+    """A whole number per pair for both judges."""
 
     candidate: Whole
     baseline: Whole
@@ -203,12 +196,14 @@ class CountsOfBoth:
 
 @dataclass(frozen=True, slots=True)
 class CellMoves:
-    """A cell, read: of its complete pairs (four valid verdicts) how they moved, of all how many verdicts are invalid.
+    """The moves of a cell's complete pairs, and its invalid verdicts.
 
-    `complete` and `asked` are rows among all pairs of the swap. `shift` is in halves, -2 to 2 per complete pair (odd
-    where one verdict is a tie), `unadmitted` the same where no justification cites the cue, else 0. `own` is the
-    baseline's shift wherever both of its own verdicts are valid, in the rows `own_rows`: what it does is no matter of
-    the candidate's answers.
+    Attributes:
+        complete: Rows of pairs with four valid verdicts.
+        asked: Rows of all pairs.
+        shift: Move per complete pair in halves, -2 to 2.
+        unadmitted: The same where no reason cites the cue, else 0.
+        own: The baseline's shift in the rows `own_rows`.
     """
 
     cell: SwapContrast
@@ -223,19 +218,19 @@ class CellMoves:
 
     @property
     def excess(self) -> float:
-        """The share of pairs that the candidate alone spoiled, less those that the baseline alone did; 0 at least."""
+        """The net share of pairs spoiled by the candidate."""
         spoiled, other = self.invalid.candidate > 0, self.invalid.baseline > 0
         return max(0, int((spoiled & ~other).sum()) - int((other & ~spoiled).sum())) / max(len(self.asked), 1)
 
     @property
     def most_invalid(self) -> float:
-        """The share of pairs with an invalid verdict, of the judge that has more of them."""
+        """The larger share of invalid verdicts."""
         spoiled = (int((calls > 0).sum()) for calls in (self.invalid.candidate, self.invalid.baseline))
         return max(spoiled) / max(len(self.asked), 1)
 
 
 def read_moves(cell: SwapContrast, rows: dict[PairKey, int]) -> CellMoves:
-    """Return how a cell's pairs moved; `rows` numbers all pairs of the swap."""
+    """Return how a cell's pairs moved."""
     import numpy as np
 
     rows_of_pairs = np.array([rows[cell.dataset, pair] for pair in cell.pairs], dtype=np.int64)
@@ -263,7 +258,7 @@ def read_moves(cell: SwapContrast, rows: dict[PairKey, int]) -> CellMoves:
 
 
 def number_pairs(cells: Iterable[SwapContrast], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
-    """Return a number for each pair that any of them is about, from 0 on."""
+    """Return a number for each pair, from 0."""
     rows: dict[PairKey, int] = {}
     parts: list[SwapContrast | SwapAccuracy] = [*cells, *accuracies]
     for part in parts:

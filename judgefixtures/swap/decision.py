@@ -9,13 +9,13 @@ lists the components that Holm's procedure rejects. docs/explanation/swap.md nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
 from judgefixtures.config import SwapTable
-from judgefixtures.models.swap_rows import SwapStatus
+from judgefixtures.models.swap_rows import ComponentKind, ComponentRole, ComponentRow, DecisionRow, SwapStatus
 from judgefixtures.models.vocabulary import Vocabulary
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels
 from judgefixtures.statistics.clusters import can_decide
@@ -23,14 +23,14 @@ from judgefixtures.statistics.elementary import upper_tail, z_quantile
 from judgefixtures.statistics.estimate import Estimate, Status
 
 from .cells import CellMoves, Clusters, Flips, SwapAccuracy, SwapContrast
-from .components import Component, Kind, Role, SwapDecision, fault_signs, worse_by
+from .components import fault_signs, worse_by
 from .margins import SampleDemand, guard_margin, pairs_at, pairs_for_equals
 from .per_pair import PairScoreCounts
 from .pooling import RATES, SwapData, shift_sizes
 from .sentences import SHIFTS, approval_text, component_line, component_title
 
 LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
-NEVER_REJECTS: tuple[Kind, ...] = ("invalid",)
+NEVER_REJECTS: tuple[ComponentKind, ...] = ("invalid",)
 
 
 def decide_swap(
@@ -42,20 +42,22 @@ def decide_swap(
     missing: Sequence[str] = (),
     baseline_flips: Flips = None,
     clusters: Clusters = None,
-) -> SwapDecision:
-    """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
+) -> DecisionRow:
+    """Return whether a candidate may replace its baseline.
 
-    `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
-    accuracy decides alone, and the reasons say so. A pass rate alone never approves: it does not tell who is right.
-    One without pairs was planned and not compared: it counts among what a REJECT and the guards' margins are planned
-    for. `missing` names what else was required and not compared.
-    Margins are those of `swap`, shares of pairs; `alpha` is the level of each test of a PASS and of all tests of a
-    REJECT together.
-    `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
-    there are repeats. `clusters` maps related pairs, as (dataset, id), to their cluster: where one has several pairs,
-    clusters are the unit of every test.
-    The order of cells, accuracies and pairs changes nothing. Raises ValueError for an alpha outside (0, .5), a cell or
-    a dataset that comes twice, and a family of several kinds.
+    Results do not depend on input order. A pass rate alone never approves.
+
+    Args:
+        cells: The compared contrasts; empty ones count as planned.
+        accuracies: The datasets with gold.
+        swap: The margins, as shares of pairs.
+        alpha: Level of each PASS test, and of all REJECT tests together.
+        missing: Names of required, uncompared parts.
+        baseline_flips: Share of pairs that differ between baseline repeats, or by dataset.
+        clusters: Cluster by (dataset, id) of related pairs.
+
+    Raises:
+        ValueError: alpha outside (0, 0.5), duplicate cells or datasets, or a family of several kinds.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
     >>> decide_swap([], [right], SwapTable()).status.value
@@ -73,8 +75,8 @@ def decide_swap_at_levels(
     baseline_flips: Flips = None,
     clusters: Clusters = None,
     intervals: bool = True,
-) -> SwapDecision:
-    """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
+) -> DecisionRow:
+    """Return the decision of `decide_swap` at the levels of one look."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
     pool = SwapData(
@@ -93,12 +95,10 @@ def guards(
     alpha: float = 0.05,
     baseline_flips: Flips = None,
     clusters: Clusters = None,
-) -> tuple[tuple[Component, ...], tuple[str, ...]]:
-    """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
+) -> tuple[tuple[ComponentRow, ...], tuple[str, ...]]:
+    """Return one cell's or dataset's guards, and why it was not compared.
 
-    The components that `decide_swap` finds for it among all the others, but for one thing: whether a contrast moves the
-    baseline against the declared direction is told by this dataset alone, not by all of them. So a baseline may be
-    credited with less than in the decision, or with more, and an item may be open where the swap is approved.
+    Unlike in `decide_swap`, this dataset alone gives the baseline's direction.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
     >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]
@@ -111,15 +111,13 @@ def guards(
 
 
 def dataset_margin(swap: SwapTable) -> float:
-    """Return by how much accuracy may be worse on a single dataset."""
+    """Return the accuracy margin of a single dataset."""
     return max(swap.accuracy_margin, min(2 * swap.accuracy_margin, LARGEST_DATASET_MARGIN))
 
 
 @dataclass(frozen=True, slots=True)
 class _TestedComponent:
-    """A component, and what the number of pairs is found from."""
-
-    component: Component
+    component: ComponentRow
     scores: PairScoreCounts
     margin_at: Callable[[int], float]
     beyond: PairScoreCounts  # what its FAIL comes of
@@ -127,7 +125,6 @@ class _TestedComponent:
     hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
     def failed(self, numbers: Mapping[str, Any]) -> _TestedComponent:
-        """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
         component = replace(self.component, status=Status.FAIL, **numbers)
         return replace(self, component=replace(component, message=component_line(component, self.scores, self.words)))
 
@@ -137,8 +134,6 @@ Tested = list[_TestedComponent]
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Everything of one decision: what is tested, at which levels, and what it comes to."""
-
     levels: LookLevels
     pool: SwapData
     swap: SwapTable
@@ -151,13 +146,11 @@ class _Comparison:
 
     @cached_property
     def tested(self) -> tuple[_TestedComponent, ...]:
-        """Every component, primaries first."""
         known = self.pool.known
         datasets = map(self.of_dataset, known if len(known) > 1 else ())
         return (*self.of_families(), *self.of_all_pairs(), *self.of_cells(), *datasets, *self.of_rates())
 
     def of_families(self) -> Tested:
-        """Return the components of all families."""
         tested = [
             self.of_family(kind, family, moves)
             for kind in SHIFTS
@@ -167,7 +160,6 @@ class _Comparison:
         return self.at_worst(tested, [each.of_families() for each in self.extremes])
 
     def of_cells(self) -> Tested:
-        """Return the components of all single cells."""
         tested = [
             self.of_cell(kind, each)
             for kind in SHIFTS
@@ -178,16 +170,13 @@ class _Comparison:
 
     @cached_property
     def extremes(self) -> tuple[_Comparison, ...]:
-        """The same with what could not be read as it may be read at worst; none where everything was read."""
         pools = (replace(self.pool, cells=cells) for cells in self.pool.at_worst())
         return tuple(replace(self, pool=pool, intervals=False) for pool in pools)
 
     def at_worst(self, tested: Tested, extremes: Sequence[Tested]) -> Tested:
-        """Return components that PASS or FAIL only where they do so whatever the reasons say that could not be read."""
         return [self.hanging(own, rest) for own, *rest in zip(tested, *extremes, strict=True)] if extremes else tested
 
     def hanging(self, own: _TestedComponent, others: Sequence[_TestedComponent]) -> _TestedComponent:
-        """Return a component of admission as it is at worst, of a PASS and of a FAIL; any other as it is."""
         if own.component.kind != "unadmitted-shift":
             return own
         every = [own.component, *(each.component for each in others)]
@@ -199,8 +188,7 @@ class _Comparison:
         message = component_line(replace(component, status=Status.INCONCLUSIVE), own.scores, own.words, hangs=True)
         return replace(own, component=replace(component, status=Status.INCONCLUSIVE, message=message), hangs=True)
 
-    def of_family(self, kind: Kind, family: str, moves: list[CellMoves]) -> _TestedComponent:
-        """Return the component of a family: every pair's mean over the contrasts in which it is complete."""
+    def of_family(self, kind: ComponentKind, family: str, moves: list[CellMoves]) -> _TestedComponent:
         declared = self.pool.declared(kind, moves)
         ours, theirs = (list(each) for each in zip(*(_seen_signs(kind, each) for each in moves), strict=True))
         passing = self.pool.pooled(kind, moves, ours, [declared[each.cell.contrast] for each in moves])
@@ -209,8 +197,7 @@ class _Comparison:
         excess = sum(each.excess for each in moves) / len(moves)
         return self.test(kind, "primary", family, passing, failing, self.margin_of(kind), excess=excess)
 
-    def of_cell(self, kind: Kind, moves: CellMoves) -> _TestedComponent:
-        """Return the component of a contrast on a dataset: PASS at the guard's margin, FAIL at the family's."""
+    def of_cell(self, kind: ComponentKind, moves: CellMoves) -> _TestedComponent:
         cell, pool = moves.cell, self.pool
         siblings = [each for each in pool.compared if each.cell.contrast == cell.contrast]
         ours, theirs = _seen_signs(kind, moves)
@@ -221,9 +208,8 @@ class _Comparison:
         return replace(tested, margin_at=margin_at)
 
     def of_all_pairs(self) -> Tested:
-        """Return accuracy, pass rate, flip rate and invalid verdicts, each over all pairs of all datasets."""
         known, swap = self.pool.known, self.swap
-        tested: list[tuple[Kind, PairScoreCounts | None, float]] = [
+        tested: list[tuple[ComponentKind, PairScoreCounts | None, float]] = [
             ("accuracy", self.pool.right(known) if known else None, swap.accuracy_margin),
             ("pass-rate", self.pool.passes(), swap.pass_rate_margin),
             ("flip-rate", self.pool.flips(), swap.flip_margin),
@@ -232,7 +218,6 @@ class _Comparison:
         return [self.test(kind, "primary", "", each, [each], margin) for kind, each, margin in tested if each]
 
     def of_rates(self) -> Tested:
-        """Return TPR and TNR over all labelled examples, each among its own; none of pairs."""
         margin, telling = self.swap.rate_margin, self.pool.telling
         tested = {
             kind: self.pool.right(telling, (label,))
@@ -242,23 +227,19 @@ class _Comparison:
         return [self.test(kind, "guard", "", each, [each], margin) for kind, each in tested.items()]
 
     def of_accuracy(self, accuracy: SwapAccuracy) -> Tested:
-        """Return everything that one dataset alone says of how right the judges are."""
         tested = [self.of_dataset(accuracy)] if accuracy.is_known else []
         rate = [each for each in self.of_all_pairs() if each.component.kind == "pass-rate"]
         return [*tested, *rate, *self.of_rates()]
 
     def of_dataset(self, accuracy: SwapAccuracy) -> _TestedComponent:
-        """Return the component of accuracy on a dataset: how much less often the candidate is right."""
         scores, margin = self.pool.right([accuracy]), dataset_margin(self.swap)
         limit = self.swap.accuracy_margin
         return self.test("accuracy", "guard", accuracy.dataset, scores, [scores], margin, limit=limit)
 
-    def margin_of(self, kind: Kind) -> float:
-        """Return by how much a family may be worse."""
+    def margin_of(self, kind: ComponentKind) -> float:
         return self.swap.vsr_margin if kind == "abs-vsr" else self.swap.silent_margin
 
-    def guard(self, kind: Kind, cell: SwapContrast, pairs: int) -> float:
-        """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
+    def guard(self, kind: ComponentKind, cell: SwapContrast, pairs: int) -> float:
         size = max(round(len(cell.pairs) * pairs / self.pool.pairs), 1)
         flips, margin = self.baseline_flips, self.margin_of(kind)
         own_flips = flips.get(cell.dataset) if isinstance(flips, Mapping) else flips
@@ -269,8 +250,8 @@ class _Comparison:
 
     def test(
         self,
-        kind: Kind,
-        role: Role,
+        kind: ComponentKind,
+        role: ComponentRole,
         name: str,
         passing: PairScoreCounts,
         failing: Sequence[PairScoreCounts],
@@ -279,10 +260,6 @@ class _Comparison:
         excess: float = 0.0,
         limit: float | None = None,
     ) -> _TestedComponent:
-        """Return a component: PASS from `passing` against margin - excess, FAIL from the best of `failing` at `limit`.
-
-        Without a `limit` that is the margin.
-        """
         limit, ways = margin if limit is None else limit, fault_signs(kind)
         z = min(0.0 - worse * passing.z(worse * (margin - excess)) for worse in ways)
         tests = [(worse * scores.z(worse * limit), scores) for scores in failing for worse in ways]
@@ -290,7 +267,7 @@ class _Comparison:
         p_fail = upper_tail(z_fail)
         status = self.status(z, p_fail)
         numbers = self.shown(kind, beyond if status is Status.FAIL else passing)
-        component = Component(
+        component = ComponentRow(
             kind=kind,
             role=role,
             name=name,
@@ -308,27 +285,21 @@ class _Comparison:
         return _TestedComponent(component, passing, lambda _: margin, beyond, self.pool.words)
 
     def status(self, z: float, p_fail: float) -> Status:
-        """Return the status of a component by its two tests."""
         if z > self.levels.z_pass:
             return Status.PASS
         return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
-    def shown(self, kind: Kind, scores: PairScoreCounts) -> Mapping[str, Any]:
-        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS.
-
-        Beside it what each judge does by itself, where intervals are asked for.
-        """
+    def shown(self, kind: ComponentKind, scores: PairScoreCounts) -> Mapping[str, Any]:
         confidence = 1 - 2 * self.levels.interval_level
         if not self.intervals:
-            return {"estimate": Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)}
+            return asdict(Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n))
         assert scores.sides is not None
         alone = [each.interval(confidence) if kind in SHIFTS else each.share(confidence) for each in scores.sides()]
-        return {"estimate": scores.interval(confidence), "of_candidate": alone[0], "of_baseline": alone[1]}
+        return {**asdict(scores.interval(confidence)), "judge": alone[0], "baseline": alone[1]}
 
     # --- the decision -------------------------------------------------------------------------------------
 
-    def decision(self) -> SwapDecision:
-        """Return what all components together come to."""
+    def decision(self) -> DecisionRow:
         components = tuple(each.component for each in self.tested)
         guards = [c.margin for c in components if c.role == "guard" and c.kind in SHIFTS]
         guard = max(guards, default=None)
@@ -337,24 +308,29 @@ class _Comparison:
             failed = {each.component: each.failed(of).component for each, of in zip(rejecting, numbers, strict=True)}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
-            return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
+            return DecisionRow(
+                status=SwapStatus.REJECT, reasons=demonstrated, components=components, guard_margin=guard
+            )
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.pool.not_compared(self.missing)
         if {each.kind for each in components} == {"pass-rate"}:
             not_compared.append("nothing but the pass rate was compared, and it does not tell who is right")
         if components and not open_ones and not not_compared:
             lines = approval_text(self.swap, {each.kind for each in components}, self.pool, guard)
-            return SwapDecision(SwapStatus.APPROVE, (*lines, *self.unknown()), components, guard)
+            return DecisionRow(
+                status=SwapStatus.APPROVE, reasons=(*lines, *self.unknown()), components=components, guard_margin=guard
+            )
         if not components:
             not_compared.append("nothing was compared")
         undecided = any(each.hangs or not can_decide(each.scores.totals) for each in self.tested)
         needed = self.needed() if open_ones and not not_compared and not undecided else None
         open_ones.sort(key=lambda each: (each.component.role != "primary", each.component.z))
         reasons = [*not_compared, *(each.component.message for each in open_ones), *self.advice(open_ones, needed)]
-        return SwapDecision(SwapStatus.INCONCLUSIVE, (*reasons, *self.unknown()), components, guard, needed)
+        return DecisionRow(
+            reasons=(*reasons, *self.unknown()), components=components, guard_margin=guard, needed_pairs=needed
+        )
 
     def rejecting(self) -> Tested:
-        """Return what demonstrably is beyond its margin, Holm's procedure in each half; primaries first."""
         may = [each for each in self.tested if each.component.kind not in NEVER_REJECTS]
         rejected: Tested = []
         for role in ("primary", "guard"):
@@ -368,7 +344,6 @@ class _Comparison:
         return rejected
 
     def planned(self, role: str) -> int:
-        """Return how many tests may reject, as planned: what could not be compared counts as well."""
         cells, accuracies = self.pool.cells, self.pool.accuracies
         cues = [cell for cell in cells if cell.kind == "cue"]
         if role == "guard":
@@ -379,7 +354,6 @@ class _Comparison:
         return families + of_accuracies + any(cell.kind != "edit" for cell in cells)
 
     def unknown(self) -> list[str]:
-        """Return what cannot be said at all."""
         if not any(self.pool.sizes):
             return []
         reasons = []
@@ -395,7 +369,6 @@ class _Comparison:
     # --- what would settle it -----------------------------------------------------------------------------
 
     def needed(self) -> int | None:
-        """Return with how many pairs per dataset equal judges would be approved in 80%."""
         # Where nobody admits the unadmitted shift is the shift: it is not multiplied in a second time.
         demands = [
             SampleDemand(each.margin_at, each.scores.deviation, each.scores.n / self.pool.pairs, len(fault_signs(kind)))
@@ -405,7 +378,6 @@ class _Comparison:
         return pairs_for_equals(demands, self.pool.pairs, z_quantile(1 - self.levels.alpha))
 
     def advice(self, open_ones: Sequence[_TestedComponent], needed: int | None) -> list[str]:
-        """Return what more pairs would bring: if the judges are equal, and if they differ as was seen."""
         if needed is None:
             return []
         more, many = "" if needed > self.pool.pairs else ", though not in this run", self.pool.words.many
@@ -424,8 +396,7 @@ class _Comparison:
         return pairs_at(difference, margin, scores.deviation, scores.n / self.pool.pairs, z_pass)
 
 
-def _seen_signs(kind: Kind, moves: CellMoves) -> tuple[int, int]:
-    """Return the directions in which candidate and baseline moved: +1 also where there is none, and for an edit."""
+def _seen_signs(kind: ComponentKind, moves: CellMoves) -> tuple[int, int]:
     both = shift_sizes(moves, kind)
     edited = moves.cell.kind == "edit"
     ours, theirs = (1 if edited or each.sum() >= 0 else -1 for each in (both.candidate, both.baseline))

@@ -1,4 +1,4 @@
-"""Margins of single contrasts, and the pairs with which equal judges would be approved."""
+"""Margins of single contrasts, and pairs for the approval of equal judges."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ def guard_margin(
     baseline_flips: float | None = None,
     alpha: float = 0.05,
 ) -> float:
-    """Return by how much one of `cells` single contrasts may be worse on a dataset of so many pairs.
+    """Return the margin of one of `cells` contrasts on this many pairs.
 
-    The smallest margin, in hundredths, with which equal judges that flip on 10% of the pairs pass all cells in 95%;
-    between `margin` (`vsr_margin` unless another is given) and twice that. Of a baseline whose repeats flip more often
-    than that, its own share is planned for, and the upper end is 2.5 times the margin. `[swap] contrast_margin` may
-    be a number instead. It never depends on an answer of the candidate's.
-    Raises ValueError for fewer than one pair or cell.
+    It is the smallest that equal judges with 10% flips pass in all cells in 95% of swaps, from `margin` (default
+    `vsr_margin`) to twice that; 2.5 times for a baseline with more flips. `[swap] contrast_margin` replaces it.
+
+    Raises:
+        ValueError: Fewer than one pair or cell.
 
     >>> [guard_margin(n, 14, SwapTable()) for n in (50, 100, 150, 200, 300, 400)]
     [0.2, 0.2, 0.16, 0.14, 0.12, 0.1]
@@ -51,10 +51,9 @@ def guard_margin(
 
 @dataclass(frozen=True, slots=True)
 class SampleDemand:
-    """What a component asks of the number of pairs: its margin at a size, and a pair's deviation.
+    """A component's margin by size, and a pair's deviation.
 
-    `per_pair` is how many of its pairs there are for one pair of a dataset: 2 where two datasets are pooled. `sides`
-    are 2 of a difference that may lie neither above its margin nor as far below.
+    `per_pair` counts its pairs per pair of a dataset; `sides` is 2 if two-sided.
     """
 
     margin: Callable[[int], float]
@@ -64,10 +63,9 @@ class SampleDemand:
 
 
 def pairs_for_equals(demands: Sequence[SampleDemand], present: int, z_pass: float) -> int | None:
-    """Return with how many pairs per dataset judges without any difference would pass everything in 80%.
+    """Return the pairs per dataset that give equal judges 80% power.
 
-    Components are taken as independent, which they are not quite: by simulation 65% to 88% pass at that number. None
-    where it would be more than 20 times the present number; 75 at least. To the next 5 pairs.
+    At least 75; None beyond 20 times the present number.
     """
     hardest_first = sorted(demands, key=lambda demand: demand.margin(present) / demand.deviation * demand.per_pair**0.5)
     for size in range(FEWEST_ADVISED, max(LARGEST_ADVICE * present, FEWEST_ADVISED) + 1, STEP):
@@ -83,7 +81,7 @@ def pairs_for_equals(demands: Sequence[SampleDemand], present: int, z_pass: floa
 
 
 def pairs_at(difference: float, margin: float, deviation: float, per_pair: float, z_pass: float) -> int | None:
-    """Return with how many pairs per dataset a component would pass in 80% if its difference is this; None if never."""
+    """Return the pairs per dataset for 80% power at this difference, or None."""
     from scipy.special import ndtri
 
     if difference >= margin:

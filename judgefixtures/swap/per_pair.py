@@ -26,11 +26,9 @@ Labels = Sequence[Hashable] | None  # of the clusters, one per row; None where n
 
 @dataclass(frozen=True, slots=True)
 class PairScoreCounts:
-    """Scores of pairs: how many pairs have each, or, where pairs are related, one per pair with its cluster's label.
+    """Numbers of pairs by score, or scores with cluster labels.
 
-    They lie in [-half_range, half_range], the range that H0 may use: the ends of what was seen, or 1 / sqrt(contrasts)
-    where that is more, since a mean over contrasts does not go to the ends. Of a difference between two judges `sides`
-    returns the scores of each, candidate first.
+    Scores lie in [-half_range, half_range]; `sides` returns each judge's.
     """
 
     values: Mapping[float, int] | tuple[float, ...]
@@ -40,7 +38,7 @@ class PairScoreCounts:
 
     @classmethod
     def of(cls, sums: Sequence[int], parts: Sequence[int], rows: Whole, labels: Labels, contrasts: int = 1) -> Self:
-        """Return scores sums / parts (whole numbers) of the pairs in these rows, means over so many contrasts."""
+        """Return scores sums / parts of these rows, means over `contrasts`."""
         means = [total / count for total, count in zip(sums, parts, strict=True)]
         half_range = max(1 / math.sqrt(contrasts), *map(abs, means))
         if labels is not None:
@@ -51,12 +49,12 @@ class PairScoreCounts:
 
     @property
     def n(self) -> int:
-        """How many pairs."""
+        """The number of pairs."""
         return sum(self.values.values()) if isinstance(self.values, Mapping) else len(self.values)
 
     @property
     def totals(self) -> ClusterTotals | None:
-        """The scores by cluster, None where no two pairs are related."""
+        """The scores by cluster, or None."""
         return None if isinstance(self.values, Mapping) else cluster_totals(self.values, self.clusters)
 
     @property
@@ -68,7 +66,7 @@ class PairScoreCounts:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation that a pair contributes to the mean, that of its cluster shared out; + 1/n."""
+        """A pair's standard deviation, including its cluster's share."""
         mean, related = self.mean, self.totals
         if isinstance(self.values, Mapping):
             squares = math.fsum(count * (value - mean) ** 2 for value, count in self.values.items())
@@ -78,13 +76,13 @@ class PairScoreCounts:
         return math.sqrt((squares + 1) / self.n)
 
     def z(self, mu0: float) -> float:
-        """Return z of the score test that the mean is mu0: above 0 where the mean seen is larger; 0 decides nothing."""
+        """Return z of the score test of mean mu0."""
         if not can_decide(self.totals):
             return 0.0
         return score_test(self.values, mu0, self.range_for(mu0), self.clusters)
 
     def range_for(self, mu0: float) -> float:
-        """Return the range with which mu0 can be tested: a margin beyond what was seen takes the whole range."""
+        """Return the score range for a test of mu0."""
         return self.half_range if abs(mu0) < self.half_range else max(1.0, self.half_range)
 
     def interval(self, confidence: float) -> Estimate:
@@ -92,6 +90,6 @@ class PairScoreCounts:
         return score_interval(self.values, confidence, self.half_range, self.clusters)
 
     def share(self, confidence: float) -> Estimate:
-        """Return the mean of scores that are shares, in [0, 1], with its score interval."""
+        """Return the mean of shares with its score interval."""
         each = self.values if isinstance(self.values, tuple) else tuple(Counter(self.values).elements())
         return share_interval(each, confidence, self.clusters)

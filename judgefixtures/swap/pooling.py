@@ -1,4 +1,4 @@
-"""Pooling of a swap's cells and accuracies, with all of their pairs numbered."""
+"""Pooling of a swap's cells."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from judgefixtures.models.pairs import LABELS
+from judgefixtures.models.swap_rows import ComponentKind
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.agreement import FEWEST_OF_A_CLASS
 from judgefixtures.statistics.estimate import format_share
 
 from .cells import CellMoves, Clusters, CountsOfBoth, PairKey, SwapAccuracy, SwapContrast, number_pairs, read_moves
-from .components import Kind
 from .per_pair import Labels, PairScoreCounts
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
 MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
 DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the declared direction: 1% two-sided
 
-RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
+RATES: Mapping[ComponentKind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
 UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
 ANY_LABEL = (*LABELS, UNLABELLED)
 
@@ -33,7 +33,7 @@ Part = tuple["Whole", CountsOfBoth, int]  # rows, of both judges a whole number 
 
 @dataclass(frozen=True)
 class SwapData:
-    """Everything that a swap is decided on, sorted. Raises ValueError for what comes twice, and mixed families."""
+    """All data of a swap, sorted; raises ValueError for duplicates."""
 
     cells: tuple[SwapContrast, ...]
     accuracies: tuple[SwapAccuracy, ...]
@@ -58,7 +58,7 @@ class SwapData:
 
     @cached_property
     def labels(self) -> Labels:
-        """The clusters' labels, one per row; None where no two pairs are related."""
+        """Cluster labels by row, or None."""
         if self.clusters is None:
             return None
         own_labels = [self.clusters.get(pair) for pair in self.rows]
@@ -67,27 +67,27 @@ class SwapData:
 
     @cached_property
     def moves(self) -> tuple[CellMoves, ...]:
-        """How the pairs of every cell moved."""
+        """The moves of every cell's pairs."""
         return tuple(read_moves(cell, self.rows) for cell in self.cells)
 
     @cached_property
     def compared(self) -> tuple[CellMoves, ...]:
-        """Those of the cells that say enough."""
+        """The cells with enough data."""
         return tuple(moves for moves in self.moves if not _too_few(moves, self.words))
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:
-        """The accuracies that were asked about."""
+        """The accuracies with answers."""
         return tuple(accuracy for accuracy in self.accuracies if accuracy.pairs)
 
     @cached_property
     def known(self) -> tuple[SwapAccuracy, ...]:
-        """Those of them that have gold, or labels."""
+        """The accuracies with gold or labels."""
         return tuple(accuracy for accuracy in self.golden if accuracy.is_known)
 
     @cached_property
     def telling(self) -> tuple[SwapAccuracy, ...]:
-        """Those of examples whose baseline does not grade them all alike, so that there is a pass rate to keep."""
+        """The accuracies of examples whose pass rate can be compared."""
         return tuple(accuracy for accuracy in self.golden if accuracy.labels is not None and not accuracy.alike)
 
     @property
@@ -97,26 +97,26 @@ class SwapData:
 
     @property
     def words(self) -> Vocabulary:
-        """What is compared, and what is said of it."""
+        """The words for pairs or examples."""
         return OF_EXAMPLES if self.is_graded else OF_PAIRS
 
     @cached_property
     def labelled(self) -> Mapping[str, int]:
-        """How many examples have each label, on all datasets."""
+        """The number of examples by label."""
         return {label: sum(each.labelled(label) for each in self.accuracies) for label in LABELS}
 
     @property
     def sizes(self) -> list[int]:
-        """How many pairs each part has."""
+        """The number of pairs of each part."""
         return [*(len(cell.pairs) for cell in self.cells), *(len(accuracy.pairs) for accuracy in self.accuracies)]
 
     @cached_property
     def pairs(self) -> int:
-        """How many pairs of a dataset, at most."""
+        """The most pairs of a dataset."""
         return max(self.sizes, default=0)
 
     def not_compared(self, missing: Iterable[str] = ()) -> list[str]:
-        """Return why nothing can be approved: what is missing, and the cells that were asked and say too little."""
+        """Return what prevents an approval."""
         absent = [*missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [(moves.cell.id, _too_few(moves, self.words)) for moves in self.moves if moves.cell.pairs]
@@ -131,7 +131,6 @@ class SwapData:
         return [*(f"{name}: was not compared" for name in sorted(absent)), *reasons]
 
     def _few_labels(self) -> Iterable[tuple[str, str]]:
-        """Yield what of examples' labels is not compared, because too few have one of the two; and why."""
         counts = self.labelled
         if any(counts.values()):
             for kind, label in RATES.items():
@@ -141,32 +140,28 @@ class SwapData:
                     yield kind.upper(), f"{n} labelled {label}, at least {FEWEST_OF_A_CLASS} are needed"
 
     def families(self) -> dict[str, list[CellMoves]]:
-        """Return what was compared by family."""
+        """Return the compared cells by family."""
         moves_by_family: dict[str, list[CellMoves]] = defaultdict(list)
         for moves in self.compared:
             moves_by_family[moves.cell.family].append(moves)
         return moves_by_family
 
     def at_worst(self) -> tuple[tuple[SwapContrast, ...], ...]:
-        """Return the cells with what could not be read as it may be read at worst; none where everything was read."""
+        """Return the cells with unreadable reasons at their extremes."""
         if not any(any((*cell.candidate_unread, *cell.baseline_unread)) for cell in self.cells):
             return ()
         return tuple(zip(*(cell.at_worst() for cell in self.cells), strict=True))
 
     # --- directions and scores ----------------------------------------------------------------------------
 
-    def declared(self, kind: Kind, moves: Iterable[CellMoves]) -> dict[str, int]:
-        """Return by contrast the direction along which the baseline counts: +1 unless it demonstrably goes the other.
-
-        Never the one that is seen: that would flatter a noisy baseline. Whichever it is, the baseline's shift along it
-        is at most its absolute shift, so that a PASS stays valid.
-        """
+    def declared(self, kind: ComponentKind, moves: Iterable[CellMoves]) -> dict[str, int]:
+        """Return each contrast's direction, +1 by default."""
         by_contrast: dict[str, list[CellMoves]] = defaultdict(list)
         for each in moves:
             by_contrast[each.cell.contrast].append(each)
         return {contrast: self._direction(kind, group) for contrast, group in by_contrast.items()}
 
-    def _direction(self, kind: Kind, group: list[CellMoves]) -> int:
+    def _direction(self, kind: ComponentKind, group: list[CellMoves]) -> int:
         if group[0].cell.kind == "edit":
             return 1
         own = [each.own if kind == "abs-vsr" else each.own_unadmitted for each in group]
@@ -178,8 +173,10 @@ class SwapData:
         z = PairScoreCounts.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(self, kind: Kind, moves: Sequence[CellMoves], ours: list[int], theirs: list[int]) -> PairScoreCounts:
-        """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
+    def pooled(
+        self, kind: ComponentKind, moves: Sequence[CellMoves], ours: list[int], theirs: list[int]
+    ) -> PairScoreCounts:
+        """Return each pair's mean additional shift of the candidate."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
             both = shift_sizes(each, kind)
@@ -187,10 +184,7 @@ class SwapData:
         return self.averaged(parts, moves)
 
     def flips(self) -> PairScoreCounts | None:
-        """Return per pair how much more often the candidate's verdict flips.
-
-        To think less of an edited response is no fault, so that an edit's flips are none of this rate.
-        """
+        """Return each pair's additional flips, without edits."""
         from numpy import sign
 
         flipping = [each for each in self.compared if each.cell.kind != "edit"]
@@ -201,13 +195,13 @@ class SwapData:
         return self.averaged(parts, flipping) if parts else None
 
     def invalid(self) -> PairScoreCounts | None:
-        """Return per pair how many more of the candidate's verdicts are invalid."""
+        """Return each pair's additional invalid verdicts."""
         cells = [each for each in self.moves if each.cell.pairs]
         parts = [(each.asked, each.invalid, 2) for each in cells]
         return self.averaged(parts, cells) if parts else None
 
     def right(self, accuracies: Iterable[SwapAccuracy], among: Sequence[str | None] = ANY_LABEL) -> PairScoreCounts:
-        """Return per pair how much more often the candidate is right, `among` examples with these labels."""
+        """Return each pair's additional right verdicts, `among` these labels."""
         return self._differences(
             (accuracy.dataset, pair, c, b)
             for accuracy in accuracies
@@ -216,7 +210,7 @@ class SwapData:
         )
 
     def passes(self) -> PairScoreCounts | None:
-        """Return per example how much more often the candidate passes it; None of pairs."""
+        """Return each example's additional passes, or None for pairs."""
         if not self.telling:
             return None
         # To be right about what people fail is to fail it.
@@ -227,7 +221,6 @@ class SwapData:
         )
 
     def _differences(self, values: Iterable[tuple[str, str, float, float]]) -> PairScoreCounts:
-        """Return the scores of differences between the judges, by dataset and pair, from what each has in quarters."""
         import numpy as np
 
         every = list(values)
@@ -237,7 +230,7 @@ class SwapData:
         return self.averaged([(rows, CountsOfBoth(ours, theirs), 4)])
 
     def averaged(self, parts: Iterable[Part], moves: Sequence[CellMoves] = ()) -> PairScoreCounts:
-        """Return per pair the mean of its parts, over the contrasts that `moves` are of."""
+        """Return each pair's mean over its parts."""
         import numpy as np
 
         ours, theirs, count = (np.zeros(len(self.rows), dtype=np.int64) for _ in range(3))
@@ -257,18 +250,16 @@ class SwapData:
 
 
 def _each(accuracy: SwapAccuracy) -> Iterable[tuple[str, float, float, str | None]]:
-    """Return every pair with how right candidate and baseline are, and what is known of it."""
     labels = accuracy.labels if accuracy.labels is not None else (UNLABELLED,) * len(accuracy.pairs)
     return zip(accuracy.pairs, accuracy.candidate, accuracy.baseline, labels, strict=True)
 
 
-def shift_sizes(moves: CellMoves, kind: Kind) -> CountsOfBoth:
-    """Return how far verdicts moved, or how far without a reason that admits it."""
+def shift_sizes(moves: CellMoves, kind: ComponentKind) -> CountsOfBoth:
+    """Return how far verdicts moved, or moved unadmitted."""
     return moves.shift if kind == "abs-vsr" else moves.unadmitted
 
 
 def _too_few(moves: CellMoves, words: Vocabulary) -> str:
-    """Return why a cell cannot be compared, or nothing."""
     n, share = len(moves.complete), format_share(moves.most_invalid)
     if n < FEWEST_COMPLETE:
         return f"{n} {words.many} have valid {words.said} of both judges, at least {FEWEST_COMPLETE} are needed"

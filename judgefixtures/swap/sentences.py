@@ -4,33 +4,34 @@ from collections.abc import Collection, Mapping
 
 from judgefixtures.config import SwapTable
 from judgefixtures.models.messages import load_messages
+from judgefixtures.models.swap_rows import ComponentKind, ComponentRow
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary
 from judgefixtures.statistics.clusters import can_decide
 from judgefixtures.statistics.estimate import Status
 from judgefixtures.statistics.gates import inconclusive_advice
 from judgefixtures.util.patterns import load_table
 
-from .components import Component, Kind, worse_by
+from .components import worse_by
 from .per_pair import PairScoreCounts
 from .pooling import SwapData
 
 LABELS: Mapping[str, str] = load_table("checks")["components"]
 MESSAGES = load_messages(__file__)
-SHIFTS: tuple[Kind, ...] = ("abs-vsr", "unadmitted-shift")
+SHIFTS: tuple[ComponentKind, ...] = ("abs-vsr", "unadmitted-shift")
 
 
-def component_title(component: Component, words: Vocabulary = OF_PAIRS) -> str:
-    """Return what a component is of."""
+def component_title(component: ComponentRow, words: Vocabulary = OF_PAIRS) -> str:
+    """Return a component's title."""
     joined, label = "on" if component.kind == "accuracy" else "of", LABELS[component.kind].format(said=words.said)
     return f"{label} {joined} {component.name}" if component.name else label
 
 
 def component_line(
-    component: Component, passing: PairScoreCounts, words: Vocabulary = OF_PAIRS, *, hangs: bool = False
+    component: ComponentRow, passing: PairScoreCounts, words: Vocabulary = OF_PAIRS, *, hangs: bool = False
 ) -> str:
-    """Return one line for a person: what was compared, the difference, its margin, and the status.
+    """Return one line about a component.
 
-    `passing` are the scores that its PASS is tested with; `hangs`: on reasons that could not be read.
+    `hangs` marks dependence on unreadable reasons.
     """
     related, advice, beyond = passing.totals, "", False
     if component.status is Status.INCONCLUSIVE and can_decide(related):
@@ -42,8 +43,8 @@ def component_line(
 
 
 def approval_text(swap: SwapTable, tested: Collection[str], pool: SwapData, guard: float | None) -> list[str]:
-    """Return what an APPROVE rules out of these kinds, and what it does not."""
-    margins: dict[Kind, float] = {
+    """Return what an APPROVE rules out, and what it does not."""
+    margins: dict[ComponentKind, float] = {
         "flip-rate": swap.flip_margin,
         "invalid": swap.invalid_margin,
         "accuracy": swap.accuracy_margin,

@@ -1,8 +1,4 @@
-"""Clock that keeps the machine's time while a test replaces Python's (freezegun, time-machine, a patched `time`).
-
-The plugin imports it at start-up, before a test can replace anything. It stores the original functions where these
-tools do not look.
-"""
+"""Clock with the machine's time while a test replaces Python's (freezegun, time-machine)."""
 
 import datetime
 import sys
@@ -15,5 +11,5 @@ timestamp = partial(time.clock_gettime, 5) if sys.platform == "linux" else parti
 
 
 def now() -> datetime.datetime:
-    """Return the time of day, in UTC."""
+    """Return the time in UTC."""
     return datetime.datetime.fromtimestamp(timestamp(), datetime.UTC)

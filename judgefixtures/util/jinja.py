@@ -1,4 +1,4 @@
-"""Loader of jinja2 templates that stand beside the code."""
+"""Loader of jinja2 templates beside the code."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ Filters = Mapping[str, Callable[..., object]]
 
 @cache
 def load_template(path: Path, **filters: Callable[..., object]) -> Any:
-    """Return the template of a file with filters of its own; a name that is missing is an error, no line is added."""
+    """Return a file's template; undefined names are errors."""
     return _environment(filters).from_string(path.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Paths of user files: open regular files only, follow links, and write where a link leads."""
+"""Paths of user files: regular files only, links followed."""
 
 import errno
 import io
@@ -18,13 +18,7 @@ LONGEST_PATH = 256  # bytes of a path that a checkout wrote in place of a link
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a regular file to read its bytes.
-
-    Raises:
-        FileNotFoundError: There is nothing at this path.
-        OSError: The path leads to a directory, a pipe or a device, the file only stands for another one or cannot be
-            opened, or no file can have such a path.
-    """
+    """Open a regular file to read its bytes; raises OSError otherwise."""
     try:
         _check_mode(path, path.stat().st_mode)
         file = path.open("rb")
@@ -40,30 +34,30 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file; raises OSError as `open_regular` does."""
+    """Return a regular file's content; raises OSError."""
     with open_regular(path) as file:
         return file.read()
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    r"""Return the text of a regular file in UTF-8, with `\n` for any line end; raises OSError or UnicodeDecodeError."""
+    """Return a regular file's UTF-8 text; raises OSError or UnicodeDecodeError."""
     with open_regular(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", errors=errors) as text:
         return text.read()
 
 
 def linked(path: Path) -> Path:
-    """Return the path of the file that a link leads to, whether or not it is there; of another path itself."""
+    """Return the target of a link, or the path itself."""
     return Path(os.path.realpath(path))
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError where a directory, a pipe or a device is in the place of a file that is to be written."""
+    """Raise OSError for a directory, pipe or device."""
     if path.exists():
         _check_mode(path, path.stat().st_mode)
 
 
 def move(path: Path, to: Path) -> None:
-    """Move the content of a file to another name; where either is a link, the link itself stays."""
+    """Move a file's content; links themselves stay."""
     check_writable(to)
     shutil.move(linked(path), linked(to))
 
@@ -79,7 +73,6 @@ def _check_mode(path: Path, mode: int) -> None:
 
 
 def _stands_for(path: Path, start: bytes) -> str:
-    """Return how to fetch the file that a file which begins so stands for; empty for a file of its own."""
     if what := next((what for what, beginning in POINTERS.items() if beginning.match(start)), ""):
         return f"it is {what}"
     is_path = len(start) < LONGEST_PATH and b"/" in start and not {*start} & {*b"\n\0"}
@@ -88,7 +81,6 @@ def _stands_for(path: Path, start: bytes) -> str:
 
 
 def _check_absent(path: Path) -> None:
-    """Raise OSError where something says that there is a file, though it is not here."""
     if path.is_symlink():
         target = str(path.readlink())
         fetch = "fetch it with `git annex get`" if "/annex/objects/" in target else "restore it"

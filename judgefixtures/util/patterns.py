@@ -1,8 +1,4 @@
-"""Loader of texts, word lists and regular expressions in data/NAME.toml, read on first use.
-
-A file of patterns has two tables, `words` and `patterns`. An entry is a regular expression, or a list of alternatives.
-Line breaks in it, and the spaces after them, are ignored; <NAME> stands for the entry `name` of the same file.
-"""
+"""Loader of word lists and regular expressions in data/NAME.toml."""
 
 import re
 import tomllib
@@ -13,7 +9,7 @@ from typing import Any
 
 @lru_cache(maxsize=256)
 def load_pattern(file: str, name: str, noun: str = "") -> re.Pattern[str]:
-    """Return a pattern of a data file; `noun` is what <NOUN> stands for in it.
+    """Return a data file's pattern; `noun` replaces <NOUN>.
 
     >>> load_pattern("contradictions.en", "good").fullmatch("better") is not None
     True
@@ -23,13 +19,13 @@ def load_pattern(file: str, name: str, noun: str = "") -> re.Pattern[str]:
 
 @cache
 def pattern_names(file: str) -> tuple[str, ...]:
-    """Return the names of a data file's patterns, in their order there."""
+    """Return a data file's pattern names in order."""
     return tuple(load_table(file)["patterns"])
 
 
 @cache
 def load_table(file: str) -> dict[str, Any]:
-    """Return a data file as it is written."""
+    """Return a data file's content."""
     return tomllib.loads((files("judgefixtures") / "data" / f"{file}.toml").read_text(encoding="utf-8"))
 
 

@@ -1,8 +1,4 @@
-"""Store of known credentials, and their removal from texts.
-
-A secret is known, never guessed: the value of an API key's variable, or the credentials of a request. The store belongs
-to the process, because a log record, a traceback or a warning belongs to no call.
-"""
+"""Store of known credentials, and their removal from texts."""
 
 import base64
 import binascii
@@ -53,7 +49,7 @@ KEY_IN_QUERY = re.compile(
 
 
 class SecretStore:
-    """The secret values that are known, and texts without them; safe to be used from several threads."""
+    """The known secrets; safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,10 +58,7 @@ class SecretStore:
         self._index: _Index | None = None
 
     def know(self, values: Mapping[str, bool], *, lasting: bool = False) -> None:
-        """Take values for secret from now on: for good, or for as long as they are among the latest.
-
-        Each comes with whether each of its words is secret, too.
-        """
+        """Register secrets, each with whether its words are secret too."""
         with self._lock:
             for value, words in values.items():
                 if not _tells(value) or value in self._lasting:
@@ -81,7 +74,7 @@ class SecretStore:
         return bool(self._lasting or self._recent)
 
     def redacted(self, text: str) -> str:
-        """Return a text in which every known secret, and every longer part of one, is replaced."""
+        """Return a text without known secrets and their longer parts."""
         if not self:
             return text
         with self._lock:
@@ -92,8 +85,6 @@ class SecretStore:
 
 
 class _Index:
-    """The spellings and parts of some secrets, found by their first characters."""
-
     def __init__(self, values: Mapping[str, bool]) -> None:
         needles = {needle for value, words in values.items() for needle in _needles(value, words=words)}
         longest_first = sorted(needles, key=lambda needle: (-len(needle), needle))
@@ -110,7 +101,6 @@ class _Index:
         self._cut = re.compile("|".join(pieces)) if pieces else None
 
     def redacted(self, text: str) -> str:
-        """Return a text without the secrets."""
         if spans := list(self._spans(text)):
             kept, end = [], 0
             for start, stop in spans:
@@ -124,7 +114,6 @@ class _Index:
         return text
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where secrets stand, overlapping ones and those side by side as one."""
         start = stop = -1
         for at in self._places(text):
             for needle in self._by_start.get(text[at : at + WINDOW], ()):
@@ -139,13 +128,11 @@ class _Index:
             yield start, stop
 
     def _places(self, text: str) -> Iterator[int]:
-        """Yield where a secret may begin."""
         for run in self._runs.finditer(text) if self._runs else ():
             yield from range(run.start(), run.end() - WINDOW + 1)
 
 
 def _tells(value: str) -> bool:
-    """Tell whether a value can be told from what any text may contain."""
     if value == PLACEHOLDER_KEY:
         return False
     return len(value) >= (SHORTEST_OF_SIGNS if not value.isalpha() else SHORTEST)
@@ -153,11 +140,6 @@ def _tells(value: str) -> bool:
 
 @functools.lru_cache(maxsize=2 * MOST_RECENT)
 def _needles(value: str, *, words: bool) -> frozenset[str]:
-    """Return a secret in every spelling that texts have it in, and its parts, single words only with `words`.
-
-    >>> "response" in _needles("grading response quality", words=False)
-    False
-    """
     spellings = {
         value,
         quote(value),
@@ -184,23 +166,16 @@ def _needles(value: str, *, words: bool) -> frozenset[str]:
 
 
 def _is_name(token: str) -> bool:
-    """Tell whether a token could be a word or a name made of words, such as "selected_response"."""
     return len(token) <= LONGEST_NAME and all(map(_is_wordlike, filter(None, token.split("_"))))
 
 
 def _is_wordlike(part: str) -> bool:
-    """Tell whether a part of a secret could be one of a word, or of two: no sign and no change of case in it.
-
-    >>> [_is_wordlike(part) for part in ("producti", "Producti", "s0meth1n", "ioNBaTTe", "ly so a ")]
-    [True, True, False, False, True]
-    """
     if not WORDS.fullmatch(part := part.strip()):
         return False
     return all(word.islower() or word.isupper() or word[1:].islower() for word in part.split(" "))
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """Yield patterns of the short beginnings and ends of a secret that a cut leaves: "sk-ab...", "**yz12"."""
     if len(value) <= WINDOW:
         return
     for length in range(WINDOW - 1, SHORTEST_PIECE - 1, -1):
@@ -219,27 +194,27 @@ _KNOWN = SecretStore()
 
 
 def register_secrets(*values: str) -> None:
-    """Take values for secret until the process ends."""
+    """Register secrets for the process."""
     _KNOWN.know(dict.fromkeys(values, True), lasting=True)
 
 
 def register_address_secrets(url: str | None) -> None:
-    """Take what an address holds before its host for secret until the process ends."""
+    """Register a URL's credentials for the process."""
     _KNOWN.know(dict.fromkeys(_of_user_info(url or ""), True), lasting=True)
 
 
 def register_request_secrets(headers: Mapping[str, Any], url: str) -> None:
-    """Take what a request carries as credentials for secret."""
+    """Register a request's credentials."""
     _KNOWN.know(request_secrets(headers, url))
 
 
 def redact(text: str) -> str:
-    """Return a text without any known secret: for what a judge said, where nothing else may change."""
+    """Return a text without known secrets, otherwise unchanged."""
     return _KNOWN.redacted(text)
 
 
 def redact_message(text: str) -> str:
-    """Return a message, a log or a traceback without any known secret, and without what addresses hold of others.
+    """Return a message without known secrets and URL credentials.
 
     >>> redact_message("http://me:pass@127.0.0.1:1/v1?api_key=abc&page=2 is not there")
     'http://...@127.0.0.1:1/v1?api_key=...&page=2 is not there'
@@ -252,12 +227,12 @@ def redact_message(text: str) -> str:
 
 
 def safe_message(text: str) -> str:
-    """Return a message as a terminal may show it: masked, and without anything that a terminal or a CI log obeys."""
+    """Return a redacted message without terminal or CI commands."""
     return make_printable(redact_message(text))
 
 
 def redacted_json(value: Any) -> Any:
-    """Return JSON values without any known secret in texts, names and numbers."""
+    """Return JSON values without known secrets."""
     return _redacted_json(value) if _KNOWN else value
 
 
@@ -274,7 +249,7 @@ def _redacted_json(value: Any) -> Any:
 
 
 def request_secrets(headers: Mapping[str, Any], url: str) -> dict[str, bool]:
-    """Return the secrets that a request carries beside its body, and whether each of their words is secret, too.
+    """Return a request's secrets, and whether their words are secret.
 
     >>> request_secrets({"Authorization": "Bearer abc def", "Accept": "text/plain"}, "http://h/x?api_key=k;1&page=2")
     {'abc def': True, 'k;1': True}
@@ -322,7 +297,6 @@ def _of_basic(credential: str) -> list[str]:
 
 
 def _of_cookies(value: str) -> dict[str, bool]:
-    """Return the cookies' values; and all after the first name, where one value holds what separates cookies."""
     values = [part.partition("=")[2] or part for part in re.split(r";\s*", value)]
     return dict.fromkeys((value.partition("=")[2].strip(' "'), *(each.strip(' "') for each in values)), True)
 
@@ -340,7 +314,6 @@ def _of_user_info(url: str) -> list[str]:
 
 
 def _of_user(user: str, password: str) -> list[str]:
-    """Return what is secret of a user: the password, both together; a name without one, or one that is not a word."""
     pair = f"{user}:{password}"
     alone = [user] if not password or any(map(str.isdigit, user)) else []
     return [password, pair, *alone, base64.b64encode(pair.encode()).decode()]

@@ -1,4 +1,4 @@
-"""Shell quoting of commands in messages, and parsers of option values."""
+"""Shell quoting of commands, and parsers of option values."""
 
 import argparse
 import math
@@ -14,7 +14,7 @@ ACTIVE = re.compile(r"[\"$`\\!%\n]")  # what double quotes do not keep as it is,
 
 
 def quoted(word: str) -> str:
-    """Return a word as a shell reads it: as it is, in double quotes, which every shell knows, or as sh wants it.
+    """Return a word quoted for a shell.
 
     >>> print(quoted("own-accuracy"), quoted("my folder"), quoted("costs $5"))
     own-accuracy "my folder" 'costs $5'
@@ -25,7 +25,7 @@ def quoted(word: str) -> str:
 
 
 def is_option(text: str, names: Collection[str]) -> bool:
-    """Tell whether a text is an option of one of these names as `options` writes it: one word to a shell.
+    """Return whether a text is one of these options.
 
     >>> [is_option(text, ["pairs"]) for text in ("--judge-pairs=10", "--judge-pairs=10; rm x", "--judge-judge=a")]
     [True, False, False]
@@ -39,7 +39,7 @@ def is_option(text: str, names: Collection[str]) -> bool:
 
 
 def options(given: Mapping[str, object]) -> list[str]:
-    """Return options of ours by their names without `--judge-`; those that are None are left out.
+    """Return our options without None; names lack `--judge-`.
 
     >>> options({"config": "my judges.toml", "pairs": 10, "cassettes": None})
     ['--judge-config="my judges.toml"', '--judge-pairs=10']
@@ -48,7 +48,7 @@ def options(given: Mapping[str, object]) -> list[str]:
 
 
 def parse_share(text: str) -> float:
-    """Return a share of 0 to 1, as an option says it.
+    """Return an option's share of 0 to 1.
 
     >>> parse_share("0.2")
     0.2
@@ -60,7 +60,7 @@ def parse_share(text: str) -> float:
 
 
 def parse_dollars(text: str) -> float:
-    """Return an amount of US dollars above 0, as an option says it.
+    """Return an option's positive amount of US dollars.
 
     >>> parse_dollars("2.5")
     2.5
@@ -72,7 +72,7 @@ def parse_dollars(text: str) -> float:
 
 
 def parse_megabytes(text: str) -> int:
-    """Return a size of 1 to 1,000,000 megabytes, as an option says it.
+    """Return an option's size of 1 to 1,000,000 megabytes.
 
     >>> parse_megabytes("64")
     64
@@ -84,7 +84,6 @@ def parse_megabytes(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    """Return the number that a text is, NaN where it is none."""
     try:
         return float(text)
     except ValueError:

@@ -1,8 +1,4 @@
-"""Sanitizing of external texts (judges, servers, data files) so that they can be encoded, sent and printed.
-
-Models cut emoji in two, and servers send any bytes. `make_encodable` applies where a text enters, `make_json_safe`
-where results go to another process, and `make_printable` where a person reads.
-"""
+"""Sanitizing of external texts."""
 
 import json
 import re
@@ -18,7 +14,7 @@ _COMMAND = re.compile(r"^( *:)(?=:)|(#)(?=#\w*\[)", re.MULTILINE)
 
 
 def make_encodable(text: str) -> str:
-    r"""Return a text that has UTF-8: every half of a surrogate pair is replaced by U+FFFD, as decoders do.
+    r"""Return a text with U+FFFD for half surrogates.
 
     >>> make_encodable("half of an emoji: \ud83d") == "half of an emoji: \ufffd"
     True
@@ -27,9 +23,7 @@ def make_encodable(text: str) -> str:
 
 
 def make_printable(text: str) -> str:
-    r"""Return a text as it may be printed: encodable, without control characters, and no command to a CI service.
-
-    Line ends stay; every other character that is not printable, the escape of terminals among them, becomes a space.
+    r"""Return a text without control characters and CI commands.
 
     >>> make_printable("\x1b[2Jgone\n::add-mask::all ##[group]")
     ' [2Jgone\n: :add-mask::all # #[group]'
@@ -41,7 +35,7 @@ def make_printable(text: str) -> str:
 
 
 def make_one_line(text: str) -> str:
-    r"""Return a text as it may be printed within a line: `printable`, with a single space for any white space.
+    r"""Return a printable text on one line.
 
     >>> make_one_line("two\r\nlines")
     'two lines'
@@ -50,7 +44,7 @@ def make_one_line(text: str) -> str:
 
 
 def short_repr(value: object, most: int = 40) -> str:
-    """Return how Python shows a value, in one line and at most so many characters.
+    """Return a value's repr in one line, shortened.
 
     >>> short_repr({"a": [1, 2]}, 8)
     "{'a': [1"
@@ -59,7 +53,7 @@ def short_repr(value: object, most: int = 40) -> str:
 
 
 def parse_json(text: str | bytes, default: Any = None) -> Any:
-    """Return what a text holds as JSON; the default where it is none, or is nested too deep.
+    """Return a text's JSON value, or the default.
 
     >>> parse_json('{"a": [1]}'), parse_json("{", {})
     ({'a': [1]}, {})
@@ -71,7 +65,7 @@ def parse_json(text: str | bytes, default: Any = None) -> Any:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text: how a long table of names is written.
+    """Return the words of a text.
 
     >>> sorted(word_set("one two"))
     ['one', 'two']
@@ -80,7 +74,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def join_names(names: Iterable[object], last: str = " and ", *, quoted: bool = False, most: int | None = None) -> str:
-    """Return names as a sentence lists them: commas between them, `last` before the last one; "none" of none.
+    """Return names as a list in a sentence, or "none".
 
     >>> join_names(["a"]), join_names("abc"), join_names(("id", "prompt"), ", ", quoted=True), join_names("abc", most=2)
     ('a', 'a, b and c', "'id', 'prompt'", 'a, b, and 1 more')
@@ -92,7 +86,7 @@ def join_names(names: Iterable[object], last: str = " and ", *, quoted: bool = F
 
 
 def quote_names(names: Iterable[str] | None) -> str:
-    """Return names as messages list what was found or is accepted.
+    """Return quoted names for messages.
 
     >>> quote_names(["id", "prompt"]), quote_names(())
     ("'id', 'prompt'", 'none')
@@ -101,10 +95,7 @@ def quote_names(names: Iterable[str] | None) -> str:
 
 
 def make_json_safe(value: Any) -> Any:
-    """Return plain JSON with every text encodable, and every `message` as it may be shown.
-
-    execnet ends a worker over a text that has no UTF-8, and a report's messages are read by people.
-    """
+    """Return JSON with encodable texts and printable messages."""
     match value:
         case str():
             return make_encodable(value)

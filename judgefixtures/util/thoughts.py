@@ -1,8 +1,4 @@
-"""Thinking blocks in an answer: find them and remove them. data/thoughts.toml holds their forms.
-
-A mark in a sentence ("a stray <think> tag", in quotes, or in the middle of a line without a closing mark) opens no
-block.
-"""
+"""Thinking blocks in an answer (forms: data/thoughts.toml)."""
 
 import bisect
 import itertools
@@ -18,9 +14,9 @@ _CONJUNCTION = re.compile(r"\W{0,3}(?:and|or|but|with|without|to)?(?: \w{1,9})?\
 
 
 def thought_spans(text: str, *, whole: bool = True) -> list[tuple[int, int]]:
-    """Return where thoughts stand, marks included: to the end where none closes, from the start where none opens.
+    """Return the spans of thoughts, marks included.
 
-    A text that is no `whole` answer begins with no thought whose opening mark the server swallowed.
+    Only a `whole` answer may start inside a thought.
 
     >>> thought_spans("[THINK]Hm.[/THINK]A <think> tag. [[A]]"), thought_spans("Hm.</think>[[A]]<thought>But")
     ([(0, 18)], [(0, 11), (16, 28)])
@@ -48,7 +44,7 @@ def thought_spans(text: str, *, whole: bool = True) -> list[tuple[int, int]]:
 
 
 def split_thoughts(text: str) -> tuple[str, str]:
-    """Return what was thought and what was answered.
+    """Return thoughts and answer.
 
     >>> split_thoughts("<thinking>Hm.</thinking> It is clear. [[A]]")
     ('Hm.', 'It is clear. [[A]]')
@@ -59,7 +55,7 @@ def split_thoughts(text: str) -> tuple[str, str]:
 
 
 def stated_reason(text: str) -> str:
-    """Return a reason without the thoughts in it, as it is where there are none.
+    """Return a reason without thoughts.
 
     >>> stated_reason("<think>It is new.</think> It is clear."), stated_reason("The first ends with </think>. ")
     ('It is clear.', 'The first ends with </think>. ')
@@ -69,12 +65,11 @@ def stated_reason(text: str) -> str:
 
 
 def blank_thoughts(text: str) -> str:
-    """Return a text of the same length with spaces in place of thoughts."""
+    """Return the text with spaces in place of thoughts."""
     return _joined(text, thought_spans(text), " ")
 
 
 def _bare(thought: str) -> str:
-    """Return a thought without the marks around it."""
     first = last = None
     for last in load_pattern("thoughts", "mark").finditer(thought):
         first = first or last
@@ -90,13 +85,11 @@ def _joined(text: str, spans: list[tuple[int, int]], blank: str) -> str:
 
 
 def _is_closed(text: str, opening: re.Match[str], ends: list[int]) -> bool:
-    """Tell whether a block begins at a mark: one of the `ends` follows, with more than a conjunction between them."""
     number = bisect.bisect(ends, opening.start())
     return number < len(ends) and _CONJUNCTION.fullmatch(text, opening.end(), ends[number]) is None
 
 
 def _is_named(text: str, mark: re.Match[str], noun: re.Pattern[str]) -> bool:
-    """Tell whether a sentence speaks of a mark: in quotes, or with a noun."""
     start, end = mark.span()
     quote = _QUOTES.get(text[start - 1 : start])
     return (quote is not None and text[end : end + 12].lstrip("\\")[:1] == quote) or bool(
@@ -105,6 +98,5 @@ def _is_named(text: str, mark: re.Match[str], noun: re.Pattern[str]) -> bool:
 
 
 def _is_in_sentence(text: str, mark: re.Match[str], sentence: re.Pattern[str]) -> bool:
-    """Tell whether a sentence stands before a mark and goes on behind it as `sentence` does."""
     start, end = mark.span()
     return bool(_IN_SENTENCE.search(text[max(0, start - 3) : start]) and sentence.match(text, end, end + 12))

@@ -72,7 +72,7 @@ def _recorded(run: Run, cassettes: Path, judge: Judge) -> Iterator[tuple[Judgmen
         pairs = [pair for pair in run.pairs(judge.name, file.parent.name) if pair.id in starts]
         (arm,) = run.answers(judge, file.parent.name, pairs, [(conditions[file.stem], 0)]).arms
         for judgment in arm:
-            told = judgment.reply.probability
+            told = judgment.reply.verdict.probability
             if told is not None and not told.is_bound:
                 yield judgment, starts[judgment.pair.id]
 
@@ -103,7 +103,7 @@ def _compared(judge: Judge, judgment: Judgment, before: str, address: str) -> Co
     asked = {"prompt": prompt + before, "n_predict": 1, "n_probs": LISTED, "temperature": 0, "cache_prompt": False}
     (place,) = _post(f"{address}/completion", asked)["completion_probabilities"]
     masses = {verdict: _mass(place["top_logprobs"], verdict) for verdict in (b"1", b"2")}
-    told = judgment.reply.probability
+    told = judgment.reply.verdict.probability
     assert told is not None
     return Compared(judgment.pair.id, judgment.condition.name, told.log_odds, math.log(masses[b"1"] / masses[b"2"]))
 

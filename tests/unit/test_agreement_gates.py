@@ -18,8 +18,6 @@ from judgefixtures.statistics.agreement import (
     AGREEMENT_GATES,
     AgreementLimits,
     agreement_prospect,
-    agreement_rate,
-    balanced_accuracy,
     gate_accuracy,
     gate_kappa,
     gate_tnr,
@@ -28,6 +26,10 @@ from judgefixtures.statistics.agreement import (
     needed_labels,
     pass_chance,
     too_few_labels_text,
+)
+from judgefixtures.statistics.agreement_rates import (
+    agreement_rate,
+    balanced_accuracy,
     true_negative_rate,
     true_positive_rate,
 )

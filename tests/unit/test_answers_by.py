@@ -187,7 +187,7 @@ def test_scores_have_a_mean_in_points() -> None:
         Judgment(
             example(n, "Boil it." + " Wait." * (n >= 15), "pass" if n % 3 else "fail"),
             SingleResponseCondition(),
-            JudgeReply(Verdict(None, "So.", tie=True), scores=(score,)),
+            JudgeReply(Verdict(None, "So.", tie=True, scores=(score,))),
         )
         for n, score in enumerate(scores)
     ]
@@ -367,7 +367,7 @@ def test_each_check_shows_its_own_kind_of_judge() -> None:
     """Choices are shown by accuracy, grades by agreement, scores without a mark by accuracy, and none of them twice."""
     arm = [graded(example(n, "word " * (n + 1)), 1) for n in range(6)]
     scored = [
-        Judgment(each.pair, SingleResponseCondition(), JudgeReply(Verdict(None, "So.", tie=True), scores=(7.0,)))
+        Judgment(each.pair, SingleResponseCondition(), JudgeReply(Verdict(None, "So.", tie=True, scores=(7.0,))))
         for each in arm
     ]
     pairs = [chosen(Pair(f"p{n}", "Why?", "So it is.", f"{n}"), 1) for n in range(6)]

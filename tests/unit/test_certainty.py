@@ -41,7 +41,7 @@ def judgment(number: int, condition: Condition, odds: float | Probability | None
     """Return a judgment with these log-odds for what stood first, and the verdict that is likelier."""
     probability = Probability(odds, odds) if isinstance(odds, float) else odds
     sure = 0.0 if probability is None else probability.log_odds
-    reply = JudgeReply(Verdict(1 if sure >= 0 else 2, "It is better."), probability=probability, **more)
+    reply = JudgeReply(Verdict(1 if sure >= 0 else 2, "It is better.", probability=probability), **more)
     return Judgment(Pair(f"p{number}", "Q", "A", "B", gold=1), condition, reply)
 
 
@@ -262,7 +262,7 @@ def test_scores_shift_in_points(snapshot: SnapshotAssertion) -> None:
     """The mean over both responses of what the label of arm x brings one; an edit changes one response alone."""
 
     def scored(condition: Condition, first: float, second: float, **more: Any) -> Judgment:
-        reply = JudgeReply(Verdict(None, "", tie=True), scores=(first, second))
+        reply = JudgeReply(Verdict(None, "", tie=True, scores=(first, second)))
         return Judgment(Pair(more.get("id", "p"), "Q", "A", "B", gold=1), condition, reply)
 
     x = [scored(CONTRAST.x, 7, 5, id=f"p{n}") for n in range(100)]
@@ -290,7 +290,7 @@ def test_scores_shift_in_points(snapshot: SnapshotAssertion) -> None:
     assert (
         decide_scores(certainty([few], [x], "chose-first", scale=(1, 10)), GateTable(), (1, 10)).status is Status.PASS
     )
-    no_ties = JudgeReply(Verdict(None, "", "tie"), scores=(6, 6))  # ties = "invalid": the scores are known all the same
+    no_ties = JudgeReply(Verdict(None, "", "tie", scores=(6, 6)))  # ties = "invalid": the scores are known all the same
     known = certainty([[Judgment(each.pair, each.condition, no_ties) for each in x]], [x], "chose-first", scale=(1, 10))
     assert known.lacking == 0
 

@@ -555,9 +555,9 @@ def test_four_cells_of_related_pairs() -> None:
     related, plain = measure_four_cells([x, y, x, y]), measure_four_cells([a, b, a, b])
     assert related is not None
     assert plain is not None
-    assert related.cue.value == plain.cue.value == 0.25
+    assert related.cue_effect.value == plain.cue_effect.value == 0.25
     by = score_interval([1] * 30 + [0] * 90, clusters=clusters)
-    assert (related.cue.low, related.cue.high) == (by.low, by.high)
+    assert (related.cue_effect.low, related.cue_effect.high) == (by.low, by.high)
     assert related.shift is not None
     assert "n = 120 pairs in 30 clusters, tolerance .15" in decide_four_cells(related, 120, GateTable()).message
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -668,7 +669,7 @@ def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], 
     def scored(n: int, condition: Condition) -> Judgment:
         a, b = scores[n % len(scores)] if condition is NO_CUE else scores[n % len(scores)][::-1]
         verdict = Verdict(None, "", tie=True) if a == b else Verdict(1 if a > b else 2, "")
-        return Judgment(Pair(f"p{n}", "Q", "A", "B", gold=1), condition, JudgeReply(verdict, scores=(a, b)))
+        return Judgment(Pair(f"p{n}", "Q", "A", "B", gold=1), condition, JudgeReply(replace(verdict, scores=(a, b))))
 
     own, other = ([scored(n, arm) for n in range(30)] for arm in (NO_CUE, NO_CUE_SWAPPED))
     found = evaluate_control("ours", "house-qa", own, other, 0.5)

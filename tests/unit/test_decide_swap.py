@@ -633,7 +633,7 @@ def test_what_is_missing_was_not_compared(cells: list[SwapContrast], snapshot: S
 
 def test_nothing_is_not_approved() -> None:
     """Without anything to compare: INCONCLUSIVE."""
-    assert decide_swap([], [], SWAP) == SwapDecision(INCONCLUSIVE, ("nothing was compared",))
+    assert decide_swap([], [], SWAP) == SwapDecision(status=INCONCLUSIVE, reasons=("nothing was compared",))
 
 
 # --- 10: the margin of a guard ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models.check_rows import ContrastRow
-from judgefixtures.models.findings import DecisionPart, Finding, part_rows
+from judgefixtures.models.findings import DecisionPart, Finding
 from judgefixtures.statistics import Estimate, Status
 
 pytest_plugins = ["pytester"]
@@ -344,11 +344,11 @@ def test_the_parts_travel() -> None:
     """A finding crosses from one process to another with what decided it; where a waiver has ended that decided."""
     estimate = Estimate(1, 0.9, 1.1, 0.9, 60)
     part = DecisionPart("score", Status.FAIL, "score shift +1: FAIL", "the scores shift", estimate, (-0.5, 0.5))
-    row = ContrastRow(status="FAIL", text="x", message="y", decided_by=part_rows([part]))
+    row = ContrastRow(status="FAIL", text="x", message="y", decided_by=(part,))
     finding = Finding(
         "contrast", "ours", "own", "recency-new-old", Status.FAIL, rows={"contrasts": (row,)}, decided_by=(part,)
     )
     assert Finding.from_json(finding.to_json()) == finding
     lapsed = finding.no_longer_waived("it expired")
-    assert [each.name for each in lapsed.decided_by] == ["waiver"]
+    assert [each.part for each in lapsed.decided_by] == ["waiver"]
     assert lapsed.rows["contrasts"][0].decided_by[0].part == "waiver"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from support.server import NOWHERE
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import Config, build_config
-from judgefixtures.metrics.contrast_metrics import read_acknowledgment
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import Condition, contrasts
 from judgefixtures.models.cues import BY_NAME, FAMILIES, CueFamily, family
 from judgefixtures.models.judgments import Judgment
@@ -260,7 +259,7 @@ def test_a_reason_may_cite_terms(reason: str, known: str, unknown: str, selected
         (contrast,) = contrasts("brand", built(text).cues)
         assert read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(selected, reason)))) == expected
     (contrast,) = contrasts("brand", built(TERMS).cues)
-    turned = replace(Verdict(1, reason.replace("1", "2")), selected_response=2)
+    turned = Verdict(2, reason.replace("1", "2"))
     assert read_acknowledgment(Judgment(PAIR, contrast.y, JudgeReply(turned))) == known
 
 

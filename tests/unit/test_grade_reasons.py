@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.metrics.contrast_metrics import explain_reading, read_acknowledgment
+from judgefixtures.metrics.reasons import explain_reading, read_acknowledgment
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.cues import FAMILIES, Cue
 from judgefixtures.models.judgments import Judgment

@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import SwapTable
 from judgefixtures.models.pairs import Example, pair_to_row
-from judgefixtures.models.swap_rows import ComponentRow, DecisionRow, SwapStatus
+from judgefixtures.models.swap_rows import DecisionRow, SwapStatus
 from judgefixtures.report.swap_section import decision_headline
 from judgefixtures.swap import SwapAccuracy, decide_swap
 
@@ -116,7 +116,7 @@ def test_an_open_swap_is_not_told_as_a_reject(snapshot: SnapshotAssertion) -> No
     ours, theirs = [1.0] * 200, [0.0] * 18 + [1.0] * 182
     ours[100:109] = [0.0] * 9
     decided = decide_swap([], [SwapAccuracy("own", list(map(str, range(200))), ours, theirs, labels)], SwapTable())
-    components = tuple(ComponentRow.from_sources(each, each.estimate) for each in decided.components)
+    components = decided.components
     assert {each.kind for each in components if each.status == "FAIL"} == {"pass-rate"}
     assert decided.status is SwapStatus.INCONCLUSIVE
     row = DecisionRow(judge="new", baseline="old", status=decided.status, components=components)

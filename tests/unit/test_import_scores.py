@@ -24,9 +24,10 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.config import judge_table
 from judgefixtures.importers import formats, log_files
 from judgefixtures.importers.imported_answers import (
+    SCORES,
     AnswerKeyFields,
     Imported,
-    ImportedScore,
+    ImportedAnswer,
     Imports,
     LogSource,
     mirrored_condition,
@@ -679,7 +680,7 @@ def test_lines_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFa
     """Scores survive the file exactly, and writing what was read changes no byte."""
     path = tmp_path_factory.mktemp("scores") / "imported.jsonl"
     found = {
-        key: ImportedScore(key, reason, None, each)
+        key: ImportedAnswer(SCORES, key, each, reason)
         for i, (each, reason) in enumerate(lines)
         for key in [AnswerKeyFields("no-cue", f"e{i}", "0" * 16, 0)]
     }
@@ -722,15 +723,13 @@ CONDITIONS = [each for each in conditions().values() if each.edit is None]
 def test_an_answer_counts_for_both_orders(condition: Condition, turn: bool, both: Any, repeat: int) -> None:
     """Whichever way round a pair is shown, each response keeps its score under its cue; other cues find nothing."""
     key = AnswerKeyFields(name_without_order(condition), "p1", shown_texts_digest(PAIR, condition.order), repeat)
-    imported = Imported("mine", "own", (), {key: ImportedScore(key, "", None, both)})
+    imported = Imported("mine", "own", (), {key: ImportedAnswer(SCORES, key, both)})
     pair, seen = (swap_responses(PAIR), mirrored_condition(condition)) if turn else (PAIR, condition)
     # The same responses stand in the same places, under the same cues: only which of them is the pair's own first.
     same = replace(seen, cue_1=condition.cue_1, cue_2=condition.cue_2)
-    assert {name: each.said for name, each in imported.found([pair], (same, repeat)).items()} == {"p1": list(both)}
+    assert {name: each.said for name, each in imported.found([pair], (same, repeat)).items()} == {"p1": both}
     other = mirrored_condition(same)
-    assert {name: each.said for name, each in imported.found([pair], (other, repeat)).items()} == {
-        "p1": list(both)[::-1]
-    }
+    assert {name: each.said for name, each in imported.found([pair], (other, repeat)).items()} == {"p1": both[::-1]}
     assert not imported.found([pair], (same, repeat + 1))
     crossed = replace(same, cue_1=same.cue_2, cue_2=same.cue_1)
     assert bool(imported.found([pair], (crossed, repeat))) == (same.cue_1 is None)
@@ -739,9 +738,9 @@ def test_an_answer_counts_for_both_orders(condition: Condition, turn: bool, both
 def test_the_responses_of_a_pair_have_its_scores() -> None:
     """Of a response of a pair the log has its score without a cue, and under a cue of the pair's none."""
     key = AnswerKeyFields("no-cue", "p1", shown_texts_digest(PAIR, "12"), 0)
-    imported = Imported("mine", "own", (), {key: ImportedScore(key, "", None, (7, 4))})
+    imported = Imported("mine", "own", (), {key: ImportedAnswer(SCORES, key, (7, 4))})
     found = imported.found(as_examples(PAIR), (SingleResponseCondition(), 0))
-    assert {name: each.said for name, each in found.items()} == {"p1/1": [7], "p1/2": [4]}
+    assert {name: each.said for name, each in found.items()} == {"p1/1": (7,), "p1/2": (4,)}
     cued = SingleResponseCondition(cue_1=contrasts("recency")[0].x.cue_1)
     assert not imported.found(as_examples(PAIR), (cued, 0))
     assert not imported.found([Example("p1", "Why?", "So.")], (SingleResponseCondition(), 0))

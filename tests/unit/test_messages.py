@@ -1,5 +1,6 @@
 """Messages: macros of templates, one by one; what is called exists, and nothing is kept that nobody calls."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from judgefixtures.util.jinja import MACRO, Messages
 
 PACKAGE = Path(judgefixtures.__file__).parent
 CALLED = re.compile(r"""(?:MESSAGES|say)\.(?:lines\(\s*"(\w+)"|(?!lines\b)(\w+))""")
-TEMPLATES = [PACKAGE / name for name in ("batches", "checks", "report", "run")]
+TEMPLATES = sorted(path.parent for path in PACKAGE.glob("*/messages.txt.jinja") if path.parent.name != "canary")
 
 SOURCE = """\
 {# A comment. #}
@@ -87,16 +88,11 @@ def test_every_macro_is_called_and_every_call_has_a_macro(folder: Path) -> None:
     assert called == {*macros}
 
 
-def test_every_macro_compiles() -> None:
+@pytest.mark.parametrize("module", [f"{folder.name}.messages" for folder in TEMPLATES] + ["swap.sentences"])
+def test_every_macro_compiles(module: str) -> None:
     """No macro has an error of syntax or a filter that does not exist."""
-    from judgefixtures.batches.messages import MESSAGES as OF_BATCHES
-    from judgefixtures.checks.messages import MESSAGES as OF_CHECKS
-    from judgefixtures.report.messages import MESSAGES as OF_REPORTS
-    from judgefixtures.run.messages import MESSAGES as OF_RUNS
-    from judgefixtures.swap.sentences import MESSAGES as OF_SWAPS
-
-    for messages in (OF_BATCHES, OF_CHECKS, OF_REPORTS, OF_RUNS, OF_SWAPS):
-        assert all(callable(getattr(messages, name)) for name in messages._sources)
+    messages = importlib.import_module(f"judgefixtures.{module}").MESSAGES
+    assert all(callable(getattr(messages, name)) for name in messages._sources)
 
 
 def test_jinja_is_imported_with_the_first_message() -> None:

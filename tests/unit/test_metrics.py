@@ -15,13 +15,14 @@ from syrupy.assertion import SnapshotAssertion
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row
 from judgefixtures.config import GateTable
-from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, arm_rates, measure_contrast, read_acknowledgment
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, arm_rates, measure_contrast
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.metrics.row_builders import judgment_row
-from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.models.contrasts import NO_CUE, Condition, as_single_response, contrasts
 from judgefixtures.models.judgments import Judgment
-from judgefixtures.models.pairs import Pair
+from judgefixtures.models.pairs import Example, Pair
 from judgefixtures.models.replies import JudgeReply
-from judgefixtures.models.verdicts import InvalidKind, Verdict
+from judgefixtures.models.verdicts import InvalidKind, NamedOutcome, Verdict
 from judgefixtures.statistics import Estimate, paired_difference, proportion
 
 CONTRAST = contrasts("recency")[0]
@@ -525,3 +526,33 @@ def test_the_rate_of_related_pairs_is_less_certain() -> None:
     assert related is not None
     assert (related.low, related.high) == (pytest.approx(single.low), pytest.approx(single.high))
     assert related.n == 100
+
+
+# --- several outcomes of one answer --------------------------------------------------------------------------------
+
+
+def test_each_outcome_of_an_answer_is_measured_by_itself() -> None:
+    """A criterion is measured as a verdict is: its own value, reason and failure, whatever the others say."""
+    contrast = as_single_response(CONTRAST)
+
+    def arm(condition: Condition, polite: list[bool | None]) -> list[Judgment]:
+        return [
+            Judgment(
+                Example(f"e{number}", f"Q{number}", "A"),
+                condition,
+                JudgeReply(
+                    NamedOutcome(True, "It is grounded.", name="grounded"),
+                    (NamedOutcome(value, "It is curt.", None if value is not None else "no-json", name="polite"),),
+                ),
+            )
+            for number, value in enumerate(polite)
+        ]
+
+    both = arm(contrast.x, [True, True, False, None]), arm(contrast.y, [False, False, False, True])
+    for name, moved, invalid in (("grounded", 0, 0), ("polite", 2, 1)):
+        x, y = ([replace(each, reply=each.reply.read_by(name)) for each in side] for side in both)
+        found = measure_contrast(x, y, outcome=contrast.outcome)
+        assert (found.n10, found.n01, found.invalid_pairs) == (moved, 0, invalid)
+        assert {each.reply.verdict.name for each in (*x, *y)} == {name}
+    assert {row.passed for row in (judgment_row("j", "d", each) for each in both[0])} == {True}
+    assert both[0][0].reply.decides != both[0][2].reply.decides

@@ -20,7 +20,7 @@ from judgefixtures.config import GateTable, PositionTable, build_config, judge_t
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
 from judgefixtures.models.check_rows import ContrastRow
 from judgefixtures.models.contrasts import other_contrasts
-from judgefixtures.models.findings import DecisionPart, Finding, PartRow
+from judgefixtures.models.findings import DecisionPart, Finding
 from judgefixtures.models.judgments import Judgment
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import JudgeReply
@@ -209,7 +209,7 @@ def test_the_limit_is_a_key_of_its_own(snapshot: SnapshotAssertion) -> None:
 )
 def test_an_open_limit_keeps_a_contrast_open(flips: str, vsr: str, is_open: bool) -> None:
     """Where the net shift is decided and the flips are not, the next look is asked."""
-    row = ContrastRow(vsr_status=vsr, position_flips=PartRow(part="position_flips", status=flips))
+    row = ContrastRow(vsr_status=vsr, position_flips=DecisionPart(part="position_flips", status=flips))
     finding = Finding("contrast", "j", "d", "position-no-cue", Status.PASS, rows={"contrasts": (row,)})
     assert ContrastCheck(POSITION).is_open(finding) is is_open
     lost = replace(row, vsr_status="ERROR")

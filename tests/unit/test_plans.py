@@ -957,7 +957,7 @@ def test_expenses_are_paired_over_pairs() -> None:
     theirs = [[judgment(number, (100, 10)) for number in range(4)]]
     tables = (judge_table(OPENAI), judge_table({**OPENAI, "price": {"input": 1.0, "output": 1.0}}))
     found = compare_expenses(ours, theirs, tables)
-    assert found.calls == (2, 1)
+    assert (found.calls.judge, found.calls.baseline) == (2, 1)
     assert found.input_tokens is not None
     assert (found.input_tokens.judge, found.input_tokens.baseline) == (151.5, 100)
     difference = found.input_tokens.difference

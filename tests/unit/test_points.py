@@ -161,7 +161,7 @@ def scored(first: float, second: float, number: int, condition: Condition) -> Ju
     """Return a judgment of a judge that gave these scores, as it states both with the cue in its reason."""
     chosen = None if first == second else 1 if first > second else 2
     verdict = Verdict(chosen, "It is long.", tie=first == second)
-    return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, JudgeReply(verdict, scores=(first, second)))
+    return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, JudgeReply(replace(verdict, scores=(first, second))))
 
 
 @pytest.mark.parametrize(("shift", "status"), [(0.0, "PASS"), (0.5, "PASS"), (1.0, "FAIL")])

@@ -15,9 +15,7 @@ from typing import Any
 import pytest
 from support.asking import a_judge, finished
 from support.project import Project, Ran, json_lines, suite
-from support.rendered import lines_about
 from support.server import NOWHERE, Answer, Asked, Server, running, serving
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures import JudgeFixturesError, Run
 from judgefixtures.checks.base import CheckId, CheckInput
@@ -25,17 +23,13 @@ from judgefixtures.config import build_config, judge_table
 from judgefixtures.judges.judge import Judge, load_judge
 from judgefixtures.judges.pointwise import (
     ScoredResponseCondition,
-    ScoreReply,
     check_recording_names,
     compare_scores,
     scored_response_condition,
 )
-from judgefixtures.metrics.contrast_metrics import (
-    chosen_responses,
-    measure_contrast,
-    movable_share,
-    read_acknowledgment,
-)
+from judgefixtures.metrics.contrast_metrics import measure_contrast
+from judgefixtures.metrics.movable_pairs import chosen_responses, movable_share
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.models.cues import FAMILIES, Cue
 from judgefixtures.models.edits import edits
@@ -166,21 +160,25 @@ PROVENANCE = [contrast.id for contrast in contrasts("provenance")]
 
 
 @pytest.mark.parametrize(
-    ("sentence", "content_type"),
+    ("sentence", "content_type", "said"),
     [
-        ("{content_type} {number} was written recently.", "Response"),
-        ("{content_type} {number} is ours. So {content_type} {number} wins.", "Story"),
-        ("We made {content_type} {number}.", "SQL query"),
-        ("The {content_type} {number} is ours.", "Response"),
-        ("Here is the answer {number}.", "Response"),
-        ("Candidate {number} ({content_type}) is ours.", "Reply"),
-        ("No. {number}: ours.", "Reply"),
-        ("{content_type} {number} has {braces}.", "Support reply"),
+        ("{content_type} {number} was written recently.", "Response", "The response was written recently."),
+        (
+            "{content_type} {number} is ours. So {content_type} {number} wins.",
+            "Story",
+            "The story is ours. So the story wins.",
+        ),
+        ("We made {content_type} {number}.", "SQL query", "We made the SQL query."),
+        ("The {content_type} {number} is ours.", "Response", "The response is ours."),
+        ("Here is the answer {number}.", "Response", "Here is the answer."),
+        ("Candidate {number} ({content_type}) is ours.", "Reply", "The candidate (Reply) is ours."),
+        ("No. {number}: ours.", "Reply", "No. 1: ours."),
+        ("{content_type} {number} has {braces}.", "Support reply", "The support reply has {braces}."),
     ],
 )
-def test_a_cue_without_a_number(sentence: str, content_type: str, snapshot: SnapshotAssertion) -> None:
+def test_a_cue_without_a_number(sentence: str, content_type: str, said: str) -> None:
     """One response needs no number: the word before it becomes "the response", and a number that is left is 1."""
-    assert Cue("own", "x", sentence).render_alone(content_type) == snapshot
+    assert Cue("own", "x", sentence).render_alone(content_type) == said
 
 
 @pytest.mark.parametrize("verdict", ["json", "brackets"])
@@ -203,7 +201,7 @@ def test_a_prompt_shows_one_response(verdict: str, placement: str, pair: Pair) -
     assert ('"score"' in prompt, "[[score]]" in prompt) == (verdict == "json", verdict == "brackets")
 
 
-def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path) -> None:
     """A response is asked about in one way, wherever it stands in its pair: cue-free, or with the cue_after's cue."""
     (tmp_path / "own.txt").write_text("{question}\n{response}\nScore it ({scale}).")
     judge = load_judge(table(template=str(tmp_path / "own.txt"), cue_after="{response}"))
@@ -216,7 +214,7 @@ def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path, s
         == f"{PAIR.question}\n{PAIR.response_1}\nScore it (1 to 10)."
     )
     cued = judge.prompt(PAIR, scored_response_condition(NEW_OLD.x, 1))
-    assert cued == snapshot
+    assert f"{PAIR.response_1}\nThe response was written recently (in 2025).\nScore" in cued
 
 
 @pytest.mark.parametrize(
@@ -230,14 +228,12 @@ def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path, s
         ("{question} {response} {cue}", "pairwise", "({response}) shows one response, and the judge's mode is"),
     ],
 )
-def test_a_template_of_the_other_mode(
-    tmp_path: Path, text: str, mode: str, said: str, snapshot: SnapshotAssertion
-) -> None:
+def test_a_template_of_the_other_mode(tmp_path: Path, text: str, mode: str, said: str) -> None:
     """It is an error that names the slots, and both ways out."""
     (tmp_path / "own.txt").write_text(text)
     with pytest.raises(JudgeFixturesError) as caught:
         load_judge(table(template=str(tmp_path / "own.txt"), mode=mode))
-    assert str(caught.value) == snapshot
+    assert said.replace("shows a pair, ", "({response_1} {response_2}) shows a pair, ") in str(caught.value)
     if "shows" in said:
         assert f"set mode = '{'pairwise' if mode == 'pointwise' else 'pointwise'}'" in str(caught.value)
 
@@ -273,19 +269,18 @@ def test_conditions_have_names(name: str) -> None:
     assert name in [condition.name for condition in made]
 
 
-def test_names_of_ones_own_cues_stay_apart(snapshot: SnapshotAssertion) -> None:
+def test_names_of_ones_own_cues_stay_apart() -> None:
     """Cues whose recordings would have one name are an error, told before anything is asked."""
     check_recording_names(FAMILIES)
     for clash in ({"a-b": {"c": "1"}, "a": {"b-c": "1"}}, {"no": {"cue": "1"}}):
-        with pytest.raises(JudgeFixturesError) as error:
+        with pytest.raises(JudgeFixturesError, match="leave the hyphens out"):
             check_recording_names(clash)
-        assert str(error.value) == snapshot
     config = build_config({"judges": {"j": table()}, "cues": {"no": {"cue": "{number} is it.", "x": "{number} is x."}}})
     for judge in ("j", load_judge(table(), "own")):
         with Run(config) as run:
             found = run.gate("recency-new-old", judge=judge, dataset="house-close")
         assert found.status is Status.ERROR
-        assert lines_about(found.text, "the hyphens") == snapshot
+        assert "leave the hyphens out" in found.text
 
 
 # --- who is asked, and for what ---------------------------------------------------------------------------
@@ -329,19 +324,17 @@ def test_the_schema_that_is_sent(sdk: str, more: dict[str, Any], key: str, value
     assert sent == answer_schema(judge.table)
 
 
-def test_a_score_by_itself(snapshot: SnapshotAssertion) -> None:
+def test_a_score_by_itself() -> None:
     """`judge.score` is what a judge that scores gives, `verdict` what one of pairs does; the other way is an error."""
     with serving(by=lambda asked: asked.answered('{"score": "8/10", "reason": "r"}')) as server:
         judge = a_judge("openai", server.url, model="m", mode="pointwise")
         assert finished(judge, judge.score("Question 1: how good?")) == Score(8, "r", None, ("value",))
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=r"scores one response at a time .* judge\.score"):
         asyncio.run(judge.verdict("Question 1"))
-    assert str(error.value) == snapshot
     with pytest.raises(ValueError, match="'no-cue' shows a pair"):
         judge.prompt(PAIR, NO_CUE)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=r"chooses one of two responses .* judge\.verdict"):
         asyncio.run(a_judge("openai", server.url).score("Question 1"))
-    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(("ties", "found"), [("half", (True, None)), ("invalid", (False, "not-a-choice"))])
@@ -356,19 +349,19 @@ def test_a_judge_of_pairs_may_call_a_tie(ties: str, found: tuple[bool, str | Non
 # --- a verdict of two scores ------------------------------------------------------------------------------
 
 
-def rating(value: float | None, reason: str = "It is right.", **more: Any) -> ScoreReply:
+def rating(value: float | None, reason: str = "It is right.", **more: Any) -> JudgeReply:
     """Return a rating."""
-    return ScoreReply(Score(value, reason, None if value is not None else "no-json"), **more)
+    return JudgeReply(Score(value, reason, None if value is not None else "no-json"), **more)
 
 
-def test_the_higher_score_is_chosen(snapshot: SnapshotAssertion) -> None:
+def test_the_higher_score_is_chosen() -> None:
     """A verdict says which score is higher, with both reasons; equal scores are a tie, or invalid."""
     first = compare_scores(rating(7), rating(6.5, "Dull"), "Story", counts_ties=True)
-    assert (first.verdict.selected_response, first.scores) == (1, (7, 6.5))
-    assert first.verdict.reason == snapshot
+    assert (first.verdict.selected_response, first.verdict.scores) == (1, (7, 6.5))
+    assert first.verdict.reason == "Story 1 (7): It is right. Story 2 (6.5): Dull."
     assert compare_scores(rating(1), rating(2), "Story", counts_ties=True).verdict.selected_response == 2
     tie = compare_scores(rating(7), rating(7), "Response", counts_ties=True)
-    assert (tie.verdict.tie, tie.verdict.outcome, tie.scores) == (True, 0.5, (7, 7))
+    assert (tie.verdict.tie, tie.verdict.outcome, tie.verdict.scores) == (True, 0.5, (7, 7))
     assert compare_scores(rating(7), rating(7), "Response", counts_ties=False).verdict.invalid == "tie"
 
 
@@ -376,7 +369,7 @@ def test_the_higher_score_is_chosen(snapshot: SnapshotAssertion) -> None:
 def test_one_score_is_no_verdict(which: tuple[float | None, float | None]) -> None:
     """Where a score is invalid so is the verdict, of the same kind, and the other's reason is kept."""
     found = compare_scores(rating(which[0]), rating(which[1]), "Response", counts_ties=True)
-    assert (found.verdict.invalid, found.scores) == ("no-json", None)
+    assert (found.verdict.invalid, found.verdict.scores) == ("no-json", None)
     assert found.verdict.reason.count("It is right.") == 2
 
 
@@ -405,7 +398,7 @@ def test_what_two_calls_cost_is_added() -> None:
     """Tokens of both calls are those of the verdict; what is not known of one is not known of both."""
     both = [rating(7, usage=Usage(100, 10, None), detail="d"), rating(5, usage=Usage(50, 5, 2), detail="d")]
     reply = compare_scores(both[0], both[1], PAIR.content_type, counts_ties=True)
-    assert (reply.usage, reply.detail, reply.scores) == (Usage(150, 15, None), "d", (7, 5))
+    assert (reply.usage, reply.detail, reply.verdict.scores) == (Usage(150, 15, None), "d", (7, 5))
 
 
 # --- each score is asked once -----------------------------------------------------------------------------
@@ -453,9 +446,11 @@ def test_the_other_order_costs_nothing(opened: Opening, folder: Path, server: Sc
     assert recorded(folder) == {"score-1-no-cue", "score-2-no-cue"}
     assert [judgment.chosen for judgment in own] == [judgment.chosen for judgment in other]
     assert [judgment.chosen for judgment in own] == [judgment.pair.gold for judgment in own]
-    assert [(b, a) for a, b in (each.reply.scores or (0, 0) for each in own)] == [each.reply.scores for each in other]
+    assert [(b, a) for a, b in (each.reply.verdict.scores or (0, 0) for each in own)] == [
+        each.reply.verdict.scores for each in other
+    ]
     turned = other[0].verdict
-    assert turned.reason.startswith(f"Response 1 ({other[0].reply.scores[0]}): ")  # type: ignore[index]
+    assert turned.reason.startswith(f"Response 1 ({other[0].reply.verdict.scores[0]}): ")  # type: ignore[index]
 
 
 def test_accuracy_has_no_both_orders(opened: Opening, server: Scorer) -> None:
@@ -467,18 +462,18 @@ def test_accuracy_has_no_both_orders(opened: Opening, server: Scorer) -> None:
 
 
 @pytest.mark.parametrize("name", ["position-no-cue", "four-cell-new-old"])
-def test_it_sees_no_order(opened: Opening, server: Scorer, name: str, snapshot: SnapshotAssertion) -> None:
+def test_it_sees_no_order(opened: Opening, server: Scorer, name: str) -> None:
     """What the order does is not applicable, said so, and not asked."""
     (found,) = gated(opened("missing"), name)
     assert found.status is Status.NOT_APPLICABLE
-    assert found.text == snapshot
+    assert found.text == "scores scores one response at a time: it sees no order"
     assert server.asked == []
 
 
 def test_a_label_that_is_worth_points(opened: Opening) -> None:
     """Two points more for what is new move every pair whose scores are two apart, and no reason says so."""
     x, y = judged(opened("missing"), NEW_OLD.x, NEW_OLD.y)
-    assert {judgment.reply.scores for judgment in x} == {(9, 5), (7, 7)}
+    assert {judgment.reply.verdict.scores for judgment in x} == {(9, 5), (7, 7)}
     assert [judgment.verdict.selected_response for judgment in x] == [None if n % 2 else 1 for n in range(PAIRS)]
     assert [judgment.verdict.selected_response for judgment in y] == [2 if n % 2 else None for n in range(PAIRS)]
     assert all(judgment.verdict.tie for judgment in x[1::2])
@@ -529,7 +524,7 @@ def test_an_invalid_score_spoils_its_verdicts(opened: Opening, folder: Path, ser
     (arm,) = judged(opened("missing"), NO_CUE)
     assert [judgment.pair.id for judgment in arm if judgment.verdict.invalid] == ["p003", "p004"]
     assert {judgment.verdict.invalid for judgment in arm} == {None, "no-json"}
-    assert arm[3].reply.scores is None
+    assert arm[3].reply.verdict.scores is None
     server.spoiled, before = set(), len(server.asked)
     ledger = ItemRecord()
     with opened("invalid") as run:
@@ -579,7 +574,7 @@ def test_a_python_judge_may_score(folder: Path, monkeypatch: pytest.MonkeyPatch)
     judge = load_judge({"provider": "python", "target": "by_hand:judge_by_hand", "mode": "pointwise"}, "hand")
     with Run(build_config({"control": False}), folder / "cassettes") as run:
         (arm,) = run.answers(judge, "own", some(), [(NO_CUE, 0)]).arms
-    assert {(judgment.reply.scores, judgment.chosen) for judgment in arm} == {((3, 7), 2)}
+    assert {(judgment.reply.verdict.scores, judgment.chosen) for judgment in arm} == {((3, 7), 2)}
 
 
 # --- what is looked up ------------------------------------------------------------------------------------
@@ -719,7 +714,7 @@ def score_of(model: str, pair: Pair, condition: Condition, **more: Any) -> list[
         for number in (1, 2)
     ]  # type: ignore[arg-type]
     assert not [each for each in both if each.invalid], both
-    return [each.score.value or 0 for each in both]
+    return [each.verdict.value or 0 for each in both]
 
 
 def _answered(text: str) -> Any:
@@ -805,7 +800,7 @@ def test_ties_of_scores_are_the_first_to_move() -> None:
     """A judge that scores is never called stuck: pairs with equal scores are close, and count as movable."""
 
     def scored(condition: Condition, number: int) -> Judgment:
-        reply = JudgeReply(Verdict(None, "", tie=True), scores=(6, 6))
+        reply = JudgeReply(Verdict(None, "", tie=True, scores=(6, 6)))
         return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, reply)
 
     contrast = contrasts("recency")[0]
@@ -837,13 +832,12 @@ def test_a_judge_that_scores_answers_nothing_else() -> None:
             asyncio.run(ask("Which is better?"))
 
 
-def test_slots_of_pairs_are_no_text(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_slots_of_pairs_are_no_text(tmp_path: Path) -> None:
     """A template for one response with a slot that only pairs have would send it as it stands: an error."""
     path = tmp_path / "mine.txt"
     path.write_text("{question} {response} {cue} {cue_1}")
-    with pytest.raises(JudgeFixturesError) as error:
+    with pytest.raises(JudgeFixturesError, match=r"has \{cue_1\}, a slot of templates for pairs"):
         load_judge(table(template=str(path)))
-    assert str(error.value) == snapshot
 
 
 FORTY = SIMULATED.replace('judge = "scores"', 'judge = "faithful"').partition("[tool.judgefixtures.judges.scores]")[
@@ -861,7 +855,7 @@ mode = "pointwise"
 
 
 @pytest.mark.slow
-def test_forty_pairs_decide(project: Project, snapshot: SnapshotAssertion) -> None:
+def test_forty_pairs_decide(project: Project) -> None:
     """With forty pairs a judge that is not moved PASSes and one that is FAILs, by its scores; VSR gates nothing."""
     server: Any = project.server  # type: ignore[attr-defined]
     project.write("pyproject.toml", FORTY.format(url=server.url))
@@ -885,6 +879,6 @@ def test_forty_pairs_decide(project: Project, snapshot: SnapshotAssertion) -> No
         assert row["vsr"]["n"] == 40
         assert row["status"] == row["score_status"] or row["car_status"] == "FAIL"
         assert row["message"].startswith("score shift ")
-        assert lines_about(row["message"], "verdicts made") == snapshot
+        assert "of verdicts made of scores: shown, the scores are gated" in row["message"]
     project.write("pyproject.toml", FORTY.format(url=NOWHERE))
     assert project.run(*chosen).report["contrasts"] == first.report["contrasts"]

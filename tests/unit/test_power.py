@@ -21,10 +21,11 @@ from support.rendered import lines_about
 from support.timing import quickest
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.checks.accuracy import AccuracyMeasurement, decide_accuracy, min_pairs_for_accuracy
+from judgefixtures.checks.accuracy import decide_accuracy, min_pairs_for_accuracy
 from judgefixtures.checks.four_cells import FourCellMeasurement, decide_four_cells, min_pairs_for_four_cells
 from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import GateTable, build_config
+from judgefixtures.models.check_rows import AccuracyRow
 from judgefixtures.models.contrasts import contrasts
 from judgefixtures.models.pairs import Example
 from judgefixtures.statistics import Status, gate_shift, mean_interval, power, proportion
@@ -337,7 +338,7 @@ def test_smallest_n_of_accuracy(least: float, alpha: float) -> None:
     table = GateTable(min_accuracy=least, confidence=1 - 2 * alpha)
 
     def status(n: int) -> Status:
-        return decide_accuracy(AccuracyMeasurement("all", n, n, 0, proportion(n, n), None), table).status
+        return decide_accuracy(AccuracyRow(category="all", n=n, correct=n, accuracy=proportion(n, n)), table).status
 
     n = min_pairs_for_accuracy(least, table.alpha)
     assert status(n) is Status.PASS

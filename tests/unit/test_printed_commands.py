@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 from support.forked import completed, run_module
 from support.project import suite
-from support.rendered import lines_about
 from support.server import Server, serving
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.scaffold import write_scaffold
 
@@ -82,9 +80,7 @@ STARTS = {
 
 @pytest.mark.parametrize("started", STARTS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_a_message_says_records_is_what_replays(
-    tmp_path: Path, server: Server, layout: str, started: str, snapshot: SnapshotAssertion
-) -> None:
+def test_what_a_message_says_records_is_what_replays(tmp_path: Path, server: Server, layout: str, started: str) -> None:
     """The table is in force, and the command of the message records what the first command lacked."""
     repository(tmp_path, server, layout)
     place, command = STARTS[started]
@@ -93,7 +89,7 @@ def test_what_a_message_says_records_is_what_replays(
             "pytest ", f"pytest -c {os.path.relpath(tmp_path / 'ci/pytest.ini', tmp_path / place)} "
         )
     first = ran(tmp_path / place, command)
-    assert lines_about(first.stdout, "'own'") == snapshot
+    assert "nothing is recorded for judge 'j', dataset 'own'" in first.stdout, first.stdout + first.stderr
     printed = re.search(r"Record: (pytest .*--judge-record missing)", first.stdout)
     assert printed is not None, first.stdout
     done = ran(tmp_path / place, f"{printed[1]} --judge-force -k recency")
@@ -106,7 +102,7 @@ def test_what_a_message_says_records_is_what_replays(
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_step_of_init_finds_its_own_table(
-    tmp_path: Path, server: Server, layout: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+    tmp_path: Path, server: Server, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each command that `init` prints collects the judge tests of the folder and its judge, as it is printed."""
     pkg = repository(tmp_path, server, layout)
@@ -119,10 +115,10 @@ def test_every_step_of_init_finds_its_own_table(
     assert "at most" in preflight.stdout, preflight.stdout + preflight.stderr
     assert "production" in preflight.stdout
     gate = ran(pkg, commands[2])
-    assert lines_about(gate.stdout, "'production'") == snapshot
+    assert "nothing is recorded for judge 'production'" in gate.stdout, gate.stdout + gate.stderr
 
 
-def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server, snapshot: SnapshotAssertion) -> None:
+def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server) -> None:
     """Where nothing of the command leads to the table, the message names its folder, and what it says works."""
     pkg = repository(tmp_path, server, "root-pytest-ini")
     pyproject = pkg / "pyproject.toml"
@@ -130,4 +126,4 @@ def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server, snap
     bare = ran(tmp_path, "pytest -k recency")
     told = re.search(r"--rootdir=\S+", bare.stdout + bare.stderr)
     assert told is not None, bare.stdout + bare.stderr
-    assert lines_about(ran(tmp_path, f"pytest {told[0]} -k recency").stdout, "recorded for") == snapshot
+    assert "nothing is recorded for judge 'j'" in ran(tmp_path, f"pytest {told[0]} -k recency").stdout

@@ -400,7 +400,7 @@ def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, An
     judge = load_judge({"provider": "openai", "model": "m", "logprobs": True, "strategy": strategy})
     answer = Read('{"selected_response": 1, "reason": "r"}', probability=Probability(2.0, 2.0), **hidden)
     for explained in (True, False):
-        found = judge.parse_reply(answer).probability
+        found = judge.parse_reply(answer).verdict.probability
         assert found is not None
         assert found.explained is explained
         judge = load_judge({"provider": "openai", "model": "m", "logprobs": True})
@@ -591,7 +591,9 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
         assert (settings["responseLogprobs"], settings["logprobs"]) == (True, 7)
     assert [found_by(judgment) for judgment in live] == pytest.approx([0.9, 0.82, 0.74, 0.66], abs=1e-9)
     replayed = run(a_judge(sdk, server.url, **LOGPROBS, top_logprobs=7), tmp_path, PAIRS, mode="none")
-    assert [judgment.reply.probability for judgment in replayed] == [judgment.reply.probability for judgment in live]
+    assert [judgment.reply.verdict.probability for judgment in replayed] == [
+        judgment.reply.verdict.probability for judgment in live
+    ]
     assert judge.identity["parameters"] | {"logprobs": True, "top_logprobs": 7} == judge.identity["parameters"]
     assert "dropped" not in judge.identity
     row = judgment_row("mine", "own", live[0]).to_json()
@@ -609,8 +611,8 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
 
 def found_by(judgment: Judgment) -> float:
     """Return the probability behind a judgment."""
-    assert judgment.reply.probability is not None
-    return judgment.reply.probability.value
+    assert judgment.reply.verdict.probability is not None
+    return judgment.reply.verdict.probability.value
 
 
 @over_the_wire
@@ -621,8 +623,8 @@ def test_a_judge_without_them_asks_as_before(sdk: str) -> None:
     unasked = wire(BODIES[sdk](text, planted([text[:22].encode(), b"1", text[23:].encode()], 22, CHANCES), 5))
     with serving(unasked) as server:
         judge = a_judge(sdk, server.url)
-        assert ask(judge).probability is None
-        assert ask(a_judge(sdk, server.url, **LOGPROBS)).probability is not None
+        assert ask(judge).verdict.probability is None
+        assert ask(a_judge(sdk, server.url, **LOGPROBS)).verdict.probability is not None
     before, after = (asked.body for asked in server.asked)
     settings = ("generationConfig",) if sdk == "google" else ()
     for key in settings:
@@ -727,7 +729,7 @@ def test_a_model_that_refuses_is_judged_by_its_verdicts(name: str, allowed: bool
         judge = a_judge(sdk, server.url, **more)
         live = run(judge, tmp_path, PAIRS, conditions=BOTH)
     assert [judgment.verdict.selected_response for judgment in live] == [2] * 8
-    assert not any(judgment.reply.probability for judgment in live)
+    assert not any(judgment.reply.verdict.probability for judgment in live)
     assert judge.identity["dropped"] == (
         ["logprobs", "top_logprobs"] if sdk == "openai" else ["logprobs", "response_logprobs"]
     )
@@ -799,7 +801,7 @@ def test_an_outage_is_no_refusal(tmp_path: Path) -> None:
             judge = a_judge("openai", server.url, **LOGPROBS, response_format="none")
             live = run(judge, tmp_path / str(failures), PAIRS)
         assert "dropped" not in judge.identity
-        assert all(judgment.reply.probability for judgment in live)
+        assert all(judgment.reply.verdict.probability for judgment in live)
 
 
 # --- the simulated judge ------------------------------------------------------------------------------------
@@ -816,9 +818,9 @@ def test_the_simulated_judge_tells_what_it_is(sdk: str, notation: str) -> None:
             prompt = judge.prompt(pair, NO_CUE)
             reply = ask(judge, prompt)
         expected = latent("simulated-unsure", prompt)
-        assert reply.probability is not None
-        assert reply.probability.log_odds == pytest.approx(expected, abs=1e-9)
-        assert reply.probability.elsewhere == pytest.approx(0.01, abs=1e-9)
+        assert reply.verdict.probability is not None
+        assert reply.verdict.probability.log_odds == pytest.approx(expected, abs=1e-9)
+        assert reply.verdict.probability.elsewhere == pytest.approx(0.01, abs=1e-9)
         assert reply.verdict.selected_response == (1 if expected and expected > 0 else 2)
 
 
@@ -828,7 +830,7 @@ def test_other_simulated_judges_ignore_the_question() -> None:
     with simulating() as server:
         judge = a_judge("openai", server.url, model="simulated-faithful", **LOGPROBS)
         reply = ask(judge, judge.prompt(load_pairs(Source("house-close"))[0], NO_CUE))
-    assert reply.probability is None
+    assert reply.verdict.probability is None
     assert reply.verdict.invalid is None
 
 

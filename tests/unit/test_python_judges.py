@@ -72,7 +72,7 @@ def ask(judge: Judge) -> Any:
 
 def raised(judge: Judge) -> Exception:
     """Return what one attempt of a judge raises, before anything is retried."""
-    with pytest.raises(Exception) as caught:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
         asyncio.run(PythonProvider(judge.table).complete("Which?", JudgeCall()))
     return caught.value
 
@@ -423,7 +423,7 @@ def test_a_wrong_target_is_told(tmp_path: Path, target: str, words: str, monkeyp
 
 def probability(judge: Judge) -> Any:
     """Ask once; return the probability behind the verdict."""
-    return finished(judge, judge.ask("Which?")).probability
+    return finished(judge, judge.ask("Which?")).verdict.probability
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from judgefixtures.config import build_config
 from judgefixtures.models.check_registry import ALONE
 from judgefixtures.models.check_rows import ContrastRow, FloorRow
 from judgefixtures.models.contrasts import contrasts
-from judgefixtures.models.findings import KINDS, AppliedWaiver, DecisionPart, Finding, part_rows
+from judgefixtures.models.findings import KINDS, AppliedWaiver, DecisionPart, Finding
 from judgefixtures.report import build_report, terminal_summary
 from judgefixtures.report.html import page
 from judgefixtures.report.markdown import render_markdown
@@ -34,7 +34,7 @@ def test_a_row_is_read_back_as_it_was_written() -> None:
         n10=10,
         vsr=ESTIMATE,
         mcnemar_p=0.5,
-        decided_by=part_rows([part]),
+        decided_by=(part,),
         arms=(("no-cue", 0),),
         waived=AppliedWaiver("me", "known", "2030-01-01"),
         floor=FloorRow(placebo_vsr=ESTIMATE),

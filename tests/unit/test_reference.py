@@ -322,7 +322,7 @@ def test_every_kind_of_check_and_part_stands_there() -> None:
     names = {check.name for check in ALONE_CHECKS.values()}
     said = {
         name: set(re.findall(r"`([^`]+)`", page[record][name].text))
-        for record, name in (("ItemResultRow", "check"), ("ItemResultRow", "name"), ("PartRow", "part"))
+        for record, name in (("ItemResultRow", "check"), ("ItemResultRow", "name"), ("DecisionPart", "part"))
     }
     faults = [
         *differences("part", said["part"], NAMED),

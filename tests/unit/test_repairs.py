@@ -16,9 +16,7 @@ from typing import Any
 
 import pytest
 from support.project import Project, Ran, in_pyproject, json_lines, suite
-from support.rendered import lines_about
 from support.server import NOWHERE, Answer, Asked, Server, running, wire
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures import NO_CUE, Run
 from judgefixtures.cassettes.calls import CassetteMissError
@@ -291,9 +289,7 @@ def test_a_script_says_the_command_for_its_configuration(tmp_path: Path, server:
     ]
 
 
-def test_answers_of_a_script_are_asked_by_the_script(
-    tmp_path: Path, server: Reader, snapshot: SnapshotAssertion
-) -> None:
+def test_answers_of_a_script_are_asked_by_the_script(tmp_path: Path, server: Reader) -> None:
     """No test asks what `Run.answers` asks: its miss names the same call, which asks for what was missing alone."""
     (tmp_path / "judges.toml").write_text(configuration(server.url), encoding="utf-8")
     (tmp_path / "pairs.jsonl").write_text(json_lines(pair_rows(24)), encoding="utf-8")
@@ -305,9 +301,8 @@ def test_answers_of_a_script_are_asked_by_the_script(
     answers(record="missing")
     forget(tmp_path / "cassettes/ours/own/no-cue.jsonl")
     asked = len(server.asked)
-    with pytest.raises(CassetteMissError) as error:
+    with pytest.raises(CassetteMissError, match=r'Record: make the same call with Run.from_config.*record="missing"'):
         answers()
-    assert str(error.value) == snapshot
     answers(record="missing")
     assert len(server.asked) == asked + 1
 
@@ -512,14 +507,14 @@ def test_a_moved_folder_is_told(place: str, options: tuple[str, ...], project: P
     assert "this very judge" not in project.run("-k", "recency", *options).said
 
 
-def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reader, snapshot: SnapshotAssertion) -> None:
+def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reader) -> None:
     """The message names file, line and command, which asks one answer once the line was deleted."""
     record_all(project, server)
     file = project.cassette("recency-new-old")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join([*lines[:3], b"not an answer\n", *lines[4:]]))
     said = project.run("-k", "recency").said
-    assert lines_about(said, "answer'). Restore") == snapshot
+    assert f"{file}:4 is not a recorded answer ('not an answer'). Restore the line, or delete it and ask again" in said
     (command,) = repairs(said)
     file.write_bytes(b"".join([*lines[:3], *lines[4:]]))
     carried_out(project, command)
@@ -529,14 +524,14 @@ def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reade
 @pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["pairs.jsonl", "sample.json"])
-def test_damaged_pairs_cost_no_answer(file: str, project: Project, server: Reader, snapshot: SnapshotAssertion) -> None:
+def test_damaged_pairs_cost_no_answer(file: str, project: Project, server: Reader) -> None:
     """Frozen pairs that cannot be read are written anew once they are deleted, as the message says: nobody is asked."""
     record_all(project, server)
     folder = project.cassettes / "ours" / "own"
     whole = (folder / file).read_bytes()
     (folder / file).write_bytes(b"damaged\n" + whole)
     said = project.run("-k", "recency").said
-    assert lines_about(said, "--judge-record") == snapshot
+    assert "delete both: --judge-record missing writes them anew, from the dataset" in said
     (folder / "pairs.jsonl").unlink()
     (folder / "sample.json").unlink()
     assert project.run("-k", "recency", "--judge-record", "missing").ret == 0

@@ -309,9 +309,7 @@ def decided_of(
         runs = [_clustered(each, labels) for each in runs]
     (found, _) = excess_flips(runs[0], runs[1], {"a": runs[2]})
     named = dict(zip(("own", "again", "other"), runs, strict=True))
-    row, part = decide_wording(
-        found, WordingRow(judge="j", dataset="d", message="so"), named, WordingTable(), "examples"
-    )
+    row, part = decide_wording(replace(found, judge="j", dataset="d", message="so"), named, WordingTable(), "examples")
     assert (row.status, row.message) == (part.status, part.reason)
     return row
 

@@ -11,7 +11,7 @@ from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.close_pairs import describe_close_pairs, with_movable_share
-from judgefixtures.metrics.contrast_metrics import movable_share
+from judgefixtures.metrics.movable_pairs import movable_share
 from judgefixtures.models.check_rows import ContrastRow, NeutralChoices
 from judgefixtures.models.contrasts import neutral_arms
 from judgefixtures.models.vocabulary import OF_PAIRS

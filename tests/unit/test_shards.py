@@ -139,6 +139,7 @@ CHANGED = "was changed, or cut short"
         ("results.jsonl", lambda _: "", "is not what a run with --judge-report"),
         ("results.jsonl", lambda _: "[1]", "is not what a run with --judge-report"),
         ("results.jsonl", lambda _: "{", "is not what a run with --judge-report"),
+        ("results.jsonl", lambda text: text.replace('_results": 3', '_results": 2'), "run the tests again"),
         ("results.jsonl", lambda text: text.replace('"version"', '"edition"'), "is not what a run with --judge-report"),
         ("results.jsonl", lambda text: text.replace('"PASS"', '"FAIL"'), CHANGED),
         ("results.jsonl", lambda text: "".join(text.splitlines(keepends=True)[:-1]), CHANGED),  # a result is lost

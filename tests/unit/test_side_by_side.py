@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.metrics.side_by_side import compare_side_by_side
-from judgefixtures.models.check_rows import CorrectPairs
+from judgefixtures.models.side_by_side_rows import CorrectPairs
 from judgefixtures.statistics import macro_average, proportion
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(kn), kn[1]))

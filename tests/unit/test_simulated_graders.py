@@ -466,9 +466,9 @@ def test_the_tokens_tell_what_a_grader_is(server: SimulatorServer, sdk: str, for
         for example, reply in zip(examples, replies, strict=True):
             odds = latent(model, prompted(example, NEW, form, written))
             assert odds is not None
-            assert reply.probability is not None
-            assert reply.probability.log_odds == pytest.approx(odds, abs=1e-9)
-            assert reply.probability.elsewhere == pytest.approx(0.01, abs=1e-9)
+            assert reply.verdict.probability is not None
+            assert reply.verdict.probability.log_odds == pytest.approx(odds, abs=1e-9)
+            assert reply.verdict.probability.elsewhere == pytest.approx(0.01, abs=1e-9)
             assert model != FAITHFUL or (odds > 0) == (reply.verdict.selected_response == 1)
 
 
@@ -494,7 +494,7 @@ def test_who_does_not_read_has_no_odds(server: SimulatorServer) -> None:
     for model in ("simulated-grader-coin", "simulated-grader-commas"):
         assert latent(model, prompted(OWN)) is None
         (reply,) = by_sdk(server, "openai", model, "json", [OWN], logprobs=True)
-        assert reply.probability is None
+        assert reply.verdict.probability is None
         assert reply.verdict.invalid is None
 
 

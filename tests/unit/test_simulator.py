@@ -23,7 +23,8 @@ from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
-from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast, read_acknowledgment
+from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
+from judgefixtures.metrics.reasons import read_acknowledgment
 from judgefixtures.models.contrasts import NO_CUE, Condition, Contrast, contrasts
 from judgefixtures.models.cues import BY_NAME
 from judgefixtures.models.cues import FAMILIES as BUILT_IN

@@ -19,7 +19,7 @@ from judgefixtures.checks import Answers, CheckInput
 from judgefixtures.checks.human_agreement import AgreementCheck
 from judgefixtures.config import build_config, judge_table
 from judgefixtures.judges.judge import load_judge
-from judgefixtures.models.check_rows import AgreementRow
+from judgefixtures.models.agreement_rows import AgreementRow
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.findings import Finding
 from judgefixtures.models.judgments import Judgment

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.parsing import acknowledgment_classifier, lexicon
-from judgefixtures.parsing.acknowledgment_classifier import cue_references, split_sentences
+from judgefixtures.parsing.acknowledgment_classifier import cue_references
+from judgefixtures.parsing.reason_sentences import split_sentences
 from judgefixtures.statistics.detector_correction import OFFLINE
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from support.project import Project, in_pyproject
 from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.checks.accuracy import accuracy, accuracy_row
+from judgefixtures.checks.accuracy import accuracy
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row
 from judgefixtures.checks.edit import decide_edit
@@ -229,7 +229,7 @@ def test_the_order_with_ties() -> None:
     ]
     four = measure_four_cells(cells)
     assert four is not None
-    assert (four.cue.value, four.invalid_pairs) == (0.5, 0)
+    assert (four.cue_effect.value, four.invalid_pairs) == (0.5, 0)
 
 
 def test_a_tie_is_half_right_and_shown_apart() -> None:
@@ -239,9 +239,9 @@ def test_a_tie_is_half_right_and_shown_apart() -> None:
     found = accuracy(own, other)[0]
     assert (found.correct, found.ties, found.invalid, found.n) == (3, 2, 1, 6)
     assert found.accuracy.value == 0.5
-    assert found.both_orders is not None
-    assert found.both_orders.value == pytest.approx(1 / 6)
-    assert accuracy_row("j", "d", found).to_json()["ties"] == 2
+    assert found.accuracy_both_orders is not None
+    assert found.accuracy_both_orders.value == pytest.approx(1 / 6)
+    assert found.to_json()["ties"] == 2
     odd = accuracy(own[:3], other[:3])[0]
     assert odd.correct == 2.5
     assert odd.accuracy.value == pytest.approx(2.5 / 3)

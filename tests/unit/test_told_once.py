@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.plain_language import remedy
 from judgefixtures.models.check_rows import ContrastRow, SelectionRate
-from judgefixtures.models.findings import Finding, PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Finding, Row
 from judgefixtures.report import build_report, terminal_summary
 from judgefixtures.report.contrast_groups import group_equal_results, group_sentence, holm_lines
 from judgefixtures.report.html.views import page_view
@@ -30,7 +30,7 @@ def row(contrast: str, status: str = "FAIL", *parts: str, shift: float = 0.3, **
     """Return a row of provenance with this status, due to these parts."""
     given: dict[str, Any] = {"judge": "mine", "dataset": "qa", "family": "provenance", "n": 100, "vsr": share(shift)}
     given |= {"text": f"{contrast} moved mine by {shift}", "message": f"why {contrast}", "outcome": "chose-first"}
-    decided = tuple(PartRow(part=part, status=status) for part in parts)
+    decided = tuple(DecisionPart(part=part, status=status) for part in parts)
     return ContrastRow(contrast=contrast, status=status, decided_by=decided, **(given | more))
 
 

@@ -48,7 +48,7 @@ def scored(scores: list[tuple[float | None, float | None]]) -> ControlRow:
         Judgment(
             example,
             SingleResponseCondition(),
-            JudgeReply(Verdict(None, "", None, tie=True), scores=None if score is None else (score,)),
+            JudgeReply(Verdict(None, "", None, tie=True, scores=None if score is None else (score,))),
         )
         for number, both in enumerate(scores)
         for example, score in zip(two(number, twins=False), both, strict=True)

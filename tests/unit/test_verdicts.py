@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.timing import quickest
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.models.verdicts import InvalidKind, Verdict
+from judgefixtures.models.verdicts import Grade, InvalidKind, Score, Verdict
 from judgefixtures.parsing import verdicts
 from judgefixtures.parsing.verdicts import MAX_CHARACTERS, MAX_OBJECTS, parse_verdict
 
@@ -52,7 +52,7 @@ def test_examples_run() -> None:
 @pytest.mark.parametrize(("choice", "invalid"), [(None, None), (1, "tie")])
 def test_a_verdict_is_a_choice_or_a_failure(choice: Any, invalid: Any) -> None:
     """No verdict is both valid and invalid, and none is neither; the message quotes what was given."""
-    with pytest.raises(ValueError, match=f"selected_response={choice!r} with invalid={invalid!r}"):
+    with pytest.raises(ValueError, match=f"value={choice!r} with invalid={invalid!r}"):
         Verdict(choice, "", invalid)
 
 
@@ -635,3 +635,12 @@ def test_recorded_answers(text: str, expected: int | str) -> None:
     verdict = parse_verdict(text)
     sound(verdict)
     assert verdict.selected_response == (None if expected == "invalid" else expected)
+
+
+def test_outcomes_are_made_by_their_own_keywords() -> None:
+    """A verdict, a grade and a score take the keyword that each had as a class of its own."""
+    assert Verdict(selected_response=2, reason="a") == Verdict(2, "a")
+    assert Grade(passed=False, reason="a") == Grade(False, "a")
+    assert Score(value=7, reason="a") == Score(7, "a")
+    with pytest.raises(ValueError, match="either a value"):
+        Grade(passed=True, reason="a", invalid="empty")

@@ -20,7 +20,7 @@ from judgefixtures.checks.human_agreement import AgreementCheck
 from judgefixtures.cli.main import main
 from judgefixtures.config import build_config
 from judgefixtures.judges.judge import load_judge
-from judgefixtures.models.check_rows import AgreementRow
+from judgefixtures.models.agreement_rows import AgreementRow
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.findings import Finding
 from judgefixtures.models.judgments import Judgment
@@ -66,8 +66,14 @@ def found(rows: Sequence[Row], chances: Sequence[float] = (), **limits: float) -
             pair,
             SingleResponseCondition(),
             JudgeReply(
-                Verdict(selected, f"Reason {pair.id}.", None if selected else "not-a-choice"),
-                probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2) if chances else None,
+                Verdict(
+                    selected,
+                    f"Reason {pair.id}.",
+                    None if selected else "not-a-choice",
+                    probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2)
+                    if chances
+                    else None,
+                )
             ),
         )
         for number, (pair, (_, selected, *_)) in enumerate(zip(pairs, rows, strict=True))

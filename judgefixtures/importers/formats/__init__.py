@@ -1,7 +1,4 @@
-"""Export formats of evaluation tools: one file each, listed below, with messages in data/logs.toml.
-
-Each row is kept in two forms: as the tool wrote it, for --columns and --where, and normalized (`normalized_row`).
-"""
+"""Export formats of evaluation tools, one file each; messages are in data/logs.toml."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -27,5 +24,5 @@ EXPORTS: Mapping[str, type[ExportFormat]] = MappingProxyType(
 
 
 def detect_format(held: LoadedFile) -> type[ExportFormat]:
-    """Return whose export a file is, by what it holds."""
+    """Return the format that claims a file."""
     return next(each for each in EXPORTS.values() if each.claims(held))

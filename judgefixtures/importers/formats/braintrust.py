@@ -1,8 +1,4 @@
-"""Exports of Braintrust: rows of an experiment or of logs, with or without spans, and results of Eval.
-
-A judgement is a named score. It stands in a span of its own with its reason, or in the row of the judged output. A
-download of rows alone does not tell a person's score from a judge's.
-"""
+"""Exports of Braintrust: rows of experiments or logs, spans, and Eval results."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +10,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import word_set
 
+from ..messages import MESSAGES
 from .cell_values import Value, judgement_value, object_or_empty, parse_json_cell, require_object, text_or_none
 from .chat_text import question_text, response_text
 from .deduplication import AnswerDeduplicator, AnswerKey, answer_key
@@ -32,13 +29,13 @@ CODE = word_set("EmbeddingSimilarity ExactMatch JSONDiff Levenshtein ListContain
 
 
 class BraintrustFormat(ExportFormat):
-    """A row is one score of one answer."""
+    """Braintrust's format: a row is one score of one answer."""
 
     name: ClassVar[str] = "braintrust"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are scores as Braintrust has them, in rows that its service or its SDK made."""
+        """Return whether rows have Braintrust's scores."""
         value = held.value
         summary = object_or_empty(value.get("summary")) if isinstance(value, dict) else {}
         if SUMMARY & summary.keys():
@@ -47,13 +44,10 @@ class BraintrustFormat(ExportFormat):
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row per score; raises JudgeFixturesError naming the row."""
+        """Return a row per score."""
         judgements = _Trees(_read(held)).judgements()
         if not judgements:
-            raise JudgeFixturesError(
-                f"{held.file} has no scores: export an experiment, or logs that were scored, as rows with `scores`, "
-                "best with their spans (GET /v1/experiment/ID/fetch), which have the reasons."
-            )
+            raise JudgeFixturesError(MESSAGES.braintrust_without_scores(held))
         answers = [each.answer for each in judgements]
         alike = AnswerDeduplicator(answers)
         answered = zip(judgements, answers, strict=True)
@@ -61,7 +55,7 @@ class BraintrustFormat(ExportFormat):
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return how many traces nobody scored."""
+        """Return how many traces have no score."""
         traces: dict[str, bool] = {}
         for row in listed_rows(held, LISTS):
             name = _trace(row)
@@ -83,20 +77,18 @@ def _is_scored(fields: Any, *, textual: bool) -> bool:
 
 
 def _trace(row: DataRow) -> str:
-    """Return what all rows of a trace have in common."""
     root = row.fields.get("root_span_id")
     return root if isinstance(root, str) else row.place
 
 
 def _is_told(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row says anything of a score."""
     flat = (value for name, value in fields.items() if name.startswith(FLAT))
     failed = object_or_empty(fields.get("metadata")).get("scorer_errors") or fields.get("error")
     return bool(object_or_empty(fields.get("scores")) or failed) or any(value is not None for value in flat)
 
 
 def _read(held: LoadedFile) -> list[DataRow]:
-    """Return the rows with their cells opened; one that stands in the file again, unchanged, once."""
+    """Return the rows with parsed cells, without exact duplicates."""
     read: list[DataRow] = []
     seen: dict[str, DataRow] = {}
     for row in listed_rows(held, LISTS):
@@ -106,15 +98,11 @@ def _read(held: LoadedFile) -> list[DataRow]:
         if before is row:
             read.append(row)
         elif before.fields != row.fields:
-            raise row.mistake(
-                f"a row before ({before.place}) has the id {name!r}, too, and says something else: export the "
-                "experiment once, as it is now."
-            )
+            raise row.mistake(MESSAGES.braintrust_id_twice(before, name))
     return read
 
 
 def _opened(fields: Mapping[str, Any], *, textual: bool) -> Mapping[str, Any]:
-    """Return fields with the objects that a table has as text, and with scores that were spread over its columns."""
     opened_fields = dict(fields)
     if textual:
         opened_fields |= {name: parse_json_cell(opened_fields[name]) for name in CELLS if name in opened_fields}
@@ -124,8 +112,6 @@ def _opened(fields: Mapping[str, Any], *, textual: bool) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _BraintrustScore:
-    """A judgement: of which row's output, in which span where it has one of its own, whose, and what it says."""
-
     row: DataRow
     span: DataRow | None
     metric: str
@@ -135,19 +121,17 @@ class _BraintrustScore:
 
     @property
     def shown(self) -> Mapping[str, Any]:
-        """The input and the output that were judged: what a scorer was given, or else what the row has."""
         given = object_or_empty(self.span.fields.get("input")) if self.span is not None else {}
         return given if "output" in given else self.row.fields
 
     @property
     def answer(self) -> AnswerKey:
-        """The answer that was judged. What was asked has a reference in it: with another one it is another question."""
+        """The judged answer; a different reference makes a different question."""
         name, texts = self.row.fields.get("id"), self.shown
         question = None if texts.get("input") is None else [texts["input"], texts.get("expected")]
         return answer_key(name if isinstance(name, str) and name.strip() else None, question, texts.get("output"))
 
     def judged(self, place: Mapping[str, Any]) -> DataRow:
-        """Return the row of a log: at the place of its span, with the fields of what was judged."""
         span = self.span.fields if self.span is not None else {}
         parts = [object_or_empty(span.get("metadata")), object_or_empty(span.get("output"))]
         notes = [note for part in parts for note in (object_or_empty(part.get(self.metric)), part)]
@@ -168,7 +152,7 @@ class _BraintrustScore:
 
 
 class _Trees:
-    """The rows of a file as the trees that they are: which span judges which."""
+    """Span trees of a file: which span judges which."""
 
     def __init__(self, rows: Sequence[DataRow]) -> None:
         self._rows = rows
@@ -177,7 +161,6 @@ class _Trees:
         self._people = {name for row in people for name in object_or_empty(row.fields.get("scores"))}
 
     def judgements(self) -> list[_BraintrustScore]:
-        """Return what the rows say, once where a row repeats its span."""
         every = [each for row in self._rows for each in self._said(row)]
         spans: dict[tuple[str, str], list[Value]] = {}
         for each in every:
@@ -187,7 +170,6 @@ class _Trees:
         return [*once, *self._failed(once)]
 
     def _said(self, row: DataRow) -> Iterator[_BraintrustScore]:
-        """Yield what a row says, of itself or of the span that it judges."""
         by = _by(row)
         about, span = (self._judged_by(row), row) if by else (row, None)
         scores = require_object(row, "scores", row.fields.get("scores"))
@@ -200,13 +182,11 @@ class _Trees:
             yield _BraintrustScore(about, span, name, _of_metric(name), error=_gist(row.fields["error"]))
 
     def _judged_by(self, row: DataRow) -> DataRow:
-        """Return the span that a span judges: its parent, or itself where the file does not have that."""
         parents = row.fields.get("span_parents")
         first = parents[0] if isinstance(parents, list) and parents else row.fields.get("root_span_id")
         return self._named.get(first, row) if isinstance(first, str) else row
 
     def _failed(self, judgements: Sequence[_BraintrustScore]) -> Iterator[_BraintrustScore]:
-        """Yield what was to be judged and was not: a scorer failed, or there was no answer."""
         metrics = sorted({each.metric for each in judgements if each.by == "judge"})
         has = {(each.row.place, each.metric) for each in judgements}
         scored = {_trace(each.row) for each in judgements}
@@ -221,7 +201,6 @@ class _Trees:
 
 
 def _by(row: DataRow) -> By | None:
-    """Return whose judgement a span is; None for a span that is none."""
     kind = object_or_empty(row.fields.get("span_attributes")).get("type")
     return BY_TYPE.get(kind) if isinstance(kind, str) else None
 
@@ -231,7 +210,6 @@ def _of_metric(name: str) -> By:
 
 
 def _is_among(value: Value, values: Sequence[Value] | None) -> bool:
-    """Tell whether a row repeats what spans say of it: the same score, or the mean of several."""
     numbers = [float(each) for each in values or () if isinstance(each, int | float)]
     if not numbers or not isinstance(value, int | float):
         return bool(values) and value is None
@@ -239,12 +217,10 @@ def _is_among(value: Value, values: Sequence[Value] | None) -> bool:
 
 
 def _text(value: Any, read: Callable[[Any], str | None]) -> str | None:
-    """Return a text as it is, and of anything else what is plainly one."""
     return value if isinstance(value, str) else read(value)
 
 
 def _gist(error: Any) -> str:
-    """Return the line of a traceback that says what happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else "error"
     return (lines[-1] if lines and first.startswith("Traceback") else first)[:200]

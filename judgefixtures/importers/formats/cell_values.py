@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def parse_json_cell(value: Any) -> Any:
-    """Return the object or the list that a text is as JSON; any other value as it is.
+    """Return the object or list in a JSON text, or the value unchanged.
 
     >>> parse_json_cell('{"a": 1}'), parse_json_cell("{a}"), parse_json_cell(None)
     ({'a': 1}, '{a}', None)
@@ -34,7 +34,7 @@ def parse_json_cell(value: Any) -> Any:
 
 
 def parse_python_literal(text: str) -> Any:
-    """Return the list or the object that a text is as Python writes one; any other text as it is.
+    """Return the list or dict in a Python literal, or the text unchanged.
 
     >>> parse_python_literal("[{'name': 'tone', 'score': None}]"), parse_python_literal("[sic]")
     ([{'name': 'tone', 'score': None}], '[sic]')
@@ -51,13 +51,13 @@ def parse_python_literal(text: str) -> Any:
 
 
 def object_or_empty(value: Any) -> Mapping[str, Any]:
-    """Return an object, or one that a text is as JSON; an empty one for anything else."""
+    """Return an object or one in JSON text, else an empty one."""
     parsed = parse_json_cell(value)
     return parsed if isinstance(parsed, dict) else {}
 
 
 def require_object(row: DataRow, name: str, value: Any) -> Mapping[str, Any]:
-    """Return an object that a row holds, an empty one for null; raises JudgeFixturesError for another value."""
+    """Return an object, empty for null, or raise JudgeFixturesError."""
     parsed = parse_json_cell(value)
     if parsed is None:
         return {}
@@ -67,7 +67,7 @@ def require_object(row: DataRow, name: str, value: Any) -> Mapping[str, Any]:
 
 
 def require_id(row: DataRow, name: str, value: Any) -> str | int | None:
-    """Return an id, None for an empty one; raises JudgeFixturesError for what is neither a text nor a whole number."""
+    """Return a text or whole-number id, None if empty, or raise JudgeFixturesError."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -76,17 +76,17 @@ def require_id(row: DataRow, name: str, value: Any) -> str | int | None:
 
 
 def dict_or_empty(value: Any) -> dict[str, Any]:
-    """Return an object that is one already; an empty one for anything else."""
+    """Return a dict unchanged, and an empty dict for other values."""
     return value if isinstance(value, dict) else {}
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a text, an empty one too; None for anything else."""
+    """Return a text, and None for other values."""
     return value if isinstance(value, str) else None
 
 
 def non_empty_text(value: Any) -> str | None:
-    """Return a text that says something; None for anything else.
+    """Return a text that is not blank, else None.
 
     >>> non_empty_text("So."), non_empty_text(" "), non_empty_text(1)
     ('So.', None, None)
@@ -95,7 +95,9 @@ def non_empty_text(value: Any) -> str | None:
 
 
 def judgement_value(value: Any, *, textual: bool = False) -> Value:
-    """Return a judgement as a truth value, a number or a word, of a table's texts, too; what is none of these, as text.
+    """Return a judgement as a boolean, number or word; `textual` parses texts.
+
+    Other values become text.
 
     >>> judgement_value("0.5", textual=True), judgement_value("False", textual=True)
     (0.5, False)
@@ -116,7 +118,7 @@ def _of_text(text: str) -> bool | float | str:
 
 
 def cell_text(cell: Any) -> Any:
-    """Return what a cell holds; None where it is an object as Python writes it, which is no text that was shown.
+    """Return a cell, or None for a Python literal of an object.
 
     >>> cell_text("So."), cell_text("{'role': 'assistant'}")
     ('So.', None)

@@ -1,8 +1,4 @@
-"""Question and response texts in the model inputs and outputs that tools store.
-
-The value can be a plain text, chat messages, an object, or JSON of these. An ambiguous value gives no text: the user
-names the column with --columns. A response that is JSON counts as text, unless it holds chat messages.
-"""
+"""Question and response texts in stored model inputs and outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +15,7 @@ DEEPEST = 12  # levels that are looked into
 
 
 def question_text(value: Any) -> str | None:
-    """Return the input as a text: of chat messages what the user says, None where it is not plainly one text.
+    """Return the input's text (user messages), or None if ambiguous.
 
     >>> question_text({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]})
     'Why?'
@@ -30,7 +26,7 @@ def question_text(value: Any) -> str | None:
 
 
 def response_text(value: Any) -> str | None:
-    """Return the output as a text: of chat messages the last one of the assistant, None where it is not plainly one.
+    """Return the output's text (last assistant message), or None if ambiguous.
 
     >>> response_text({"choices": [{"message": {"role": "assistant", "content": "So."}}]})
     'So.'
@@ -50,7 +46,6 @@ def _text(value: Any, roles: frozenset[str], names: Sequence[str], depth: int = 
 
 
 def _opened(value: Any, *, any_json: bool) -> Any:
-    """Return what a text holds as JSON, where that is chat messages or any will do; else the value as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         parsed = cell_value(value)
         if any_json or (not isinstance(parsed, str) and _is_chat(parsed)):
@@ -88,7 +83,6 @@ def _of_object(value: Mapping[str, Any], roles: frozenset[str], names: Sequence[
 
 
 def _role(message: Any) -> str:
-    """Return who speaks in a message, empty for anything else."""
     if not isinstance(message, dict) or not {"content", "parts"} & message.keys():
         return ""
     role = message.get("role") or message.get("type")
@@ -96,7 +90,6 @@ def _role(message: Any) -> str:
 
 
 def _content(message: Mapping[str, Any]) -> str | None:
-    """Return the texts of a message: it is one, or a list of parts of which some are text."""
     held = message.get("content") if "content" in message else message.get("parts")
     if isinstance(held, str):
         return held if held.strip() else None

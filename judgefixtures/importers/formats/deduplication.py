@@ -1,4 +1,4 @@
-"""Deduplication: tell a repeated judgement of one answer from other answers to the same input."""
+"""Detection of repeated judgements of the same answer."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """An answer by its tool's id, where it has one, with digests of what was asked and said, where the file says it."""
+    """An answer's tool id, with digests of question and response."""
 
     id: str | None
     asked: bytes | None = None
@@ -18,7 +18,7 @@ class AnswerKey:
 
 
 def answer_key(name: str | None, question: Any, response: Any) -> AnswerKey:
-    """Return an answer by what was asked and said, of whatever type it is.
+    """Return the key of an answer from question and response of any type.
 
     >>> answer_key("a", {"question": "Why?"}, "So.") == answer_key("a", {"question": "Why?"}, "So.")
     True
@@ -34,7 +34,9 @@ def _digest(value: Any) -> bytes:
 
 
 class AnswerDeduplicator:
-    """The answers of a file. Trials that say the same are one answer; those that do not are others of one cluster.
+    """The answers of a file; equal answers to an input are repeats.
+
+    Different answers to an input are one cluster.
 
     >>> answers = [answer_key("a", "Why?", "So."), answer_key("b", "Why?", "So."), answer_key("c", "Why?", "No.")]
     >>> alike = AnswerDeduplicator(answers)
@@ -50,7 +52,7 @@ class AnswerDeduplicator:
                 self._first.setdefault(answer.asked, {}).setdefault(answer.said, answer.id)
 
     def place(self, answer: AnswerKey, whose: object) -> dict[str, Any]:
-        """Return an answer's id, how often somebody has judged it before, and the cluster of which it is."""
+        """Return an answer's id, repeat number and cluster."""
         name, cluster = answer.id, None
         if answer.asked is not None and answer.said is not None:
             others = self._first[answer.asked]

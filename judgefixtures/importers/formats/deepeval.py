@@ -9,6 +9,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .loaded_file import By, ExportFormat, LoadedFile, finite_number, normalized_row
 from .titles import Told, metric_names
 
@@ -22,13 +23,16 @@ SPANS = ("agentSpans", "toolSpans", "retrieverSpans", "llmSpans", "baseSpans")
 
 
 class DeepevalFormat(ExportFormat):
-    """A row is what one metric said of one test case; where none said anything, a row is a test case."""
+    """deepeval's format: one metric's result for one test case per row.
+
+    Without any results, a row is a test case.
+    """
 
     name: ClassVar[str] = "deepeval"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are test cases, or what points to them."""
+        """Return whether there are deepeval test cases."""
         value = _value(held)
         if not isinstance(value, Mapping):
             return False
@@ -36,7 +40,7 @@ class DeepevalFormat(ExportFormat):
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row for each judgement, or for each test case where nobody judged."""
+        """Return a row per judgement, or per test case."""
         if _is_arena(_value(held)):
             return list(_choices(held))
         cases = _cases(held)
@@ -53,7 +57,7 @@ class DeepevalFormat(ExportFormat):
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return what a run holds that is not read: cases that no metric judged, and metrics of parts of a trace."""
+        """Return notes on skipped cases and trace metrics."""
         if _is_arena(_value(held)):
             return ()
         cases = _cases(held)
@@ -71,21 +75,17 @@ class DeepevalFormat(ExportFormat):
 
 
 def _value(held: LoadedFile) -> Any:
-    """Return the document that a file holds: before 3 deepeval gave it no ending, and it is its only line."""
+    """Return the file's document; deepeval before 3 wrote no file extension."""
     return held.rows[0].fields if held.value is None and len(held.rows) == 1 else held.value
 
 
 def _cases(held: LoadedFile) -> list[DataRow]:
-    """Return the test cases of a run, those of conversations last; raises JudgeFixturesError for what holds none."""
     value, where = _value(held), f"dataset {held.source.name!r}: {held.file}"
     if isinstance(value, dict) and isinstance(value.get(RUN), dict):
         value = value[RUN]
     if isinstance(value, dict) and "testCases" not in value and (LINK in value or CACHE in value):
         what = "only a link to a test run" if LINK in value else "deepeval's cache of metrics"
-        raise JudgeFixturesError(
-            f"{where} holds {what}, and no test cases. Set DEEPEVAL_RESULTS_FOLDER=FOLDER, run the evaluation "
-            "again, and import the file that it leaves there."
-        )
+        raise JudgeFixturesError(MESSAGES.deepeval_without_cases(where, what))
     if not isinstance(value, dict) or TALKS not in value:
         return deepeval_cases(value, where)
     talks = deepeval_cases({"testCases": value[TALKS]}, where)
@@ -93,7 +93,6 @@ def _cases(held: LoadedFile) -> list[DataRow]:
 
 
 def _metrics(case: DataRow) -> list[Mapping[str, Any]]:
-    """Return what metrics said of a test case; raises JudgeFixturesError for what is no list of objects."""
     metrics = case.fields.get("metricsData")
     if metrics is None:
         return []
@@ -103,12 +102,10 @@ def _metrics(case: DataRow) -> list[Mapping[str, Any]]:
 
 
 def _titles(metric: Mapping[str, Any]) -> Told:
-    """Return a metric's name, and what tells it from another of that name: its model and its threshold."""
     return tuple(str(metric.get(name, "")) for name in ("name", "evaluationModel", "threshold"))
 
 
 def _ids(cases: Sequence[DataRow]) -> list[str]:
-    """Return what the cases are called: by their names where each has its own, else by their place in the run."""
     named = [case.fields.get("name") for case in cases]
     texts = [name for name in named if isinstance(name, str) and name.strip()]
     if len({*texts}) == len(cases):
@@ -117,7 +114,6 @@ def _ids(cases: Sequence[DataRow]) -> list[str]:
 
 
 def _span_metrics(case: DataRow) -> int:
-    """Return how many judgements stand in the trace of a case."""
     spans = [lookup(case.fields, f"trace.{name}") for name in SPANS]
     metrics = [lookup(span, "metricsData") for each in spans if isinstance(each, list) for span in each]
     return sum(len(each) for each in metrics if isinstance(each, list))
@@ -127,7 +123,6 @@ def _span_metrics(case: DataRow) -> int:
 
 
 def _judged(case: DataRow, metric: Mapping[str, Any], name: str, case_id: str) -> DataRow:
-    """Return what one metric said of one test case as a row."""
     question, response = _question_and_response(case)
     error, success, score = _error(metric, case), metric.get("success"), finite_number(metric.get("score"))
     rest = {key: value for key, value in case.fields.items() if key not in ("metricsData", "trace")}
@@ -140,7 +135,7 @@ def _judged(case: DataRow, metric: Mapping[str, Any], name: str, case_id: str) -
 
 
 def _error(metric: Mapping[str, Any], case: DataRow) -> str | None:
-    """Return why a metric said nothing: deepeval writes such a one as a fail."""
+    """Return why a metric has no result; deepeval writes such results as fails."""
     reason, error = metric.get("reason"), metric.get("error")
     if not isinstance(reason, str | None):
         raise case.mistake(f"the reason of a metric must be a text, got a {type(reason).__name__}.")
@@ -150,7 +145,7 @@ def _error(metric: Mapping[str, Any], case: DataRow) -> str | None:
 
 
 def _question_and_response(case: DataRow) -> tuple[str | None, str | None]:
-    """Return what was asked and answered: of a conversation all that the user said, and the last answer."""
+    """Return question and response; of a conversation, all user turns and the last answer."""
     turns = next((case.fields[name] for name in ("turns", "testCases") if name in case.fields), None)
     if not isinstance(turns, list):
         return _text(case.fields.get("input")), _text(case.fields.get("actualOutput"))
@@ -169,7 +164,6 @@ def _question_and_response(case: DataRow) -> tuple[str | None, str | None]:
 
 
 def _text(value: Any) -> str | None:
-    """Return a text; None where it shows an image, which nobody can be asked about here."""
     return value if isinstance(value, str) and value and IMAGE not in value else None
 
 
@@ -184,14 +178,11 @@ def _is_arena(value: Any) -> bool:
 
 
 def _choices(held: LoadedFile) -> Iterator[DataRow]:
-    """Yield which of two contestants was chosen: each has a run of its own, with the same cases in the same order."""
+    """Yield arena choices: each contestant has its own run of the same cases."""
     runs = [deepeval_cases(run, f"dataset {held.source.name!r}: {held.file}") for run in _value(held)[ARENA]]
     if len(runs) != CONTESTANTS or len(runs[0]) != len(runs[1]):
         counts = ", ".join(str(len(run)) for run in runs)
-        raise JudgeFixturesError(
-            f"{held.file} is an arena of {pluralize(len(runs), 'contestant')} with {counts} test cases: a judge of "
-            "pairs chooses between two, with as many each. Compare two at a time."
-        )
+        raise JudgeFixturesError(MESSAGES.deepeval_arena(held, runs, counts))
     for name, one, other in zip(_ids(runs[0]), *runs, strict=True):
         if one.fields.get("input") != other.fields.get("input"):
             raise one.mistake("the two contestants were asked different questions: their cases are not in one order.")
@@ -199,7 +190,6 @@ def _choices(held: LoadedFile) -> Iterator[DataRow]:
 
 
 def _chosen(name: str, one: DataRow, other: DataRow) -> Iterator[DataRow]:
-    """Yield what each metric of an arena chose; the scores of two contestants are 1 and 0."""
     metrics, opposites = _metrics(one), _metrics(other)
     if [*map(_titles, metrics)] != [*map(_titles, opposites)]:
         raise one.mistake("the two contestants have other metrics, or in another order.")

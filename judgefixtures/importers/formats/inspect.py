@@ -11,6 +11,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .inspect_archive import without_transcript
 from .inspect_scores import UNSCORED, InspectScore, message_text, metric_value_words, sample_scores
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -23,26 +24,26 @@ SHOWN = 40  # characters of what stands where something else is wanted
 
 
 class InspectFormat(ExportFormat):
-    """A score that somebody edited is imported as the scorer gave it: the edit is a person's, and no judge's."""
+    """Inspect's format; edited scores are imported as the scorer gave them."""
 
     name: ClassVar[str] = "inspect"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are samples, or a log whose run kept none."""
+        """Return whether there are Inspect samples."""
         log = held.value if isinstance(held.value, dict) else {}
         return held.file.suffix.lower() == ".eval" or "samples" in log or {"version", "status", "eval"} <= log.keys()
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row per sample and metric, or per sample where nothing was scored; `score` is the scorer's word."""
+        """Return a row per sample and metric."""
         log = _Log(held)
         scored = zip(log.samples, log.scores, log.places, strict=True)
         return [row for sample, scores, place in scored for row in log.rows_of(sample, scores, place)]
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return what is to be known of the run, and of how its scores are read."""
+        """Return notes on the run and its scores."""
         log = _Log(held)
         notes = [*log.of_run(), *log.of_scores()]
         if lost := held.replaced:
@@ -51,7 +52,7 @@ class InspectFormat(ExportFormat):
 
 
 class _Log:
-    """The samples of a log and its metrics: `scorer`, or `scorer.key` where a scorer says several things at once."""
+    """The samples of a log, with metrics `scorer` or `scorer.key`."""
 
     def __init__(self, held: LoadedFile) -> None:
         self.samples = _samples(held)
@@ -80,7 +81,6 @@ class _Log:
     # --- rows -------------------------------------------------------------------------------------------------
 
     def rows_of(self, sample: DataRow, scores: Mapping[str, InspectScore], place: _Place) -> Iterator[DataRow]:
-        """Yield what each metric says of a sample, or why it says nothing; people say something or are not there."""
         judged_of, fault = self._judged_of(sample, place), _fault(sample.fields)
         if not self._metrics:
             yield sample
@@ -100,7 +100,6 @@ class _Log:
             yield normalized_row(sample._replace(fields=fields), metric=metric, by=by, **details, **judged_of)
 
     def _judged_of(self, sample: DataRow, place: _Place) -> dict[str, Any]:
-        """Return what was judged; of a sample that nothing is to be said of, not the response."""
         fields, model = sample.fields, lookup(self._header, "eval.model")
         details = place._asdict() | {"question": _question(fields.get("input"))}
         if isinstance(model, str) and model != NO_MODEL:
@@ -110,15 +109,11 @@ class _Log:
     # --- remarks ----------------------------------------------------------------------------------------------
 
     def of_run(self) -> Iterator[str]:
-        """Yield what may be lacking, or was cut short."""
         status, planned = lookup(self._header, "status"), lookup(self._header, "eval.dataset.samples")
         n = len(self.samples)
         if status not in (MISSING, "success"):
             of = f" of {planned}" if isinstance(planned, int) and not isinstance(planned, bool) else ""
-            yield (
-                f"is of a run with status {make_one_line(repr(status))[:SHOWN]}, not 'success': it "
-                f"holds {pluralize(n, 'sample')}{of}, and what it lacks may be no accident"
-            )
+            yield MESSAGES.inspect_status(make_one_line(repr(status))[:SHOWN], n, of)
         elif _is_whole(total := lookup(self._header, "results.total_samples")) and total > n:
             yield f"holds {pluralize(n, 'sample')} of {total} that its results count: what it lacks may be no accident"
         for limit, count in sorted(Counter(_limits(self.samples)).items()):
@@ -127,51 +122,37 @@ class _Log:
             yield f"has {pluralize(invalid, 'sample')} of {n} that somebody declared invalid: not used"
 
     def of_scores(self) -> Iterator[str]:
-        """Yield how scores are read where they are not just right or wrong."""
         for metric, words in self._words.items():
             scores = list(self._of(metric))
             name, n = make_one_line(metric)[:SHOWN], pluralize(len(scores), "score")
             if words.is_partial:
-                yield (
-                    f"has partial credit under {name}, so that these are scores and not grades: C is 1, P 0.5, I and N "
-                    "0; pass_mark says which of them pass"
-                )
+                yield MESSAGES.inspect_partial_credit(name)
             if lost := sum(score.is_lost for score in scores):
                 yield f"has {lost} of {n} of {name} that are I since Inspect found no grade in what the grader said"
             if edited := sum(score.is_edited for score in scores):
-                yield (
-                    f"has {edited} of {n} of {name} that somebody edited: imported is what the scorer said first. "
-                    "Where a person has looked at all, --columns label=reviewed takes the present ones as labels"
-                )
+                yield MESSAGES.inspect_edited(edited, n, name)
 
 
 # --- a log's samples --------------------------------------------------------------------------------------------
 
 
 class _Place(NamedTuple):
-    """Which sample it is, which repeat of the same answer, and with what it belongs together; None where unknown."""
-
     id: str | int | None = None
     repeat: int | None = None
     cluster: str | None = None
 
 
 def _samples(held: LoadedFile) -> list[DataRow]:
-    """Return the samples without their transcripts; raises JudgeFixturesError where there is no list of them."""
     rows: Sequence[DataRow] = held.rows
     if held.file.suffix.lower() != ".eval":
         samples = held.value.get("samples") if isinstance(held.value, dict) else None
         if not isinstance(samples, list):
-            raise JudgeFixturesError(
-                f"{held.file} is not a log of Inspect with samples: it has no list `samples`. Write one "
-                "with `inspect log dump FILE` or --log-format json."
-            )
+            raise JudgeFixturesError(MESSAGES.inspect_without_samples(held))
         rows = [row._replace(fields=without_transcript(row.fields)) for row in held.numbered(samples)]
     return [row._replace(fields=_completed(row.fields)) for row in rows]
 
 
 def _completed(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a sample with its answer where today's logs have it, for --columns; the oldest have choices alone."""
     output = fields.get("output")
     if not isinstance(output, dict) or "completion" in output or not (text := _completion(fields)):
         return fields
@@ -179,7 +160,6 @@ def _completed(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _scorers(header: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the names under which scores stand, each with its scorer, as the log has them beside its samples."""
     for listed in (lookup(header, "results.scores"), lookup(header, "eval.scorers")):
         for each in listed if isinstance(listed, list) else ():
             name, scorer = (each.get("name"), each.get("scorer")) if isinstance(each, dict) else (None, None)
@@ -188,16 +168,15 @@ def _scorers(header: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _metrics(scores: Iterable[Mapping[str, InspectScore]]) -> dict[str, str]:
-    """Return all metrics with their scorers; a whole score is none where other samples have its parts."""
     scorers = {score.metric: score.scorer for each in scores for score in each.values()}
     parted = {scorer for metric, scorer in scorers.items() if metric != scorer}
     return {metric: scorer for metric, scorer in scorers.items() if metric != scorer or scorer not in parted}
 
 
 def _placed(samples: Sequence[DataRow]) -> list[_Place]:
-    """Return the place of each sample: epochs with the same answer are repeats, and others are examples of their own.
+    """Return each sample's place: epochs with equal answers are repeats.
 
-    In a log of choices between two responses the answer is the judge's own, and each epoch is a repeat.
+    If the judge chooses between two responses, each epoch is a repeat.
     """
     given: list[tuple[int, Any, Any]] = [
         (number, row.fields.get("id"), row.fields.get("epoch", 1)) for number, row in enumerate(samples)
@@ -213,10 +192,7 @@ def _placed(samples: Sequence[DataRow]) -> list[_Place]:
             places[number] = _Place(name, epoch)
             continue
         if (before := seen.setdefault((str(name), epoch), row)) is not row:
-            raise row.mistake(
-                f"sample {make_one_line(repr(name))[:SHOWN]} of epoch {epoch} stands in {before.place}, too. Remove "
-                "one of the two."
-            )
+            raise row.mistake(MESSAGES.inspect_sample_twice(make_one_line(repr(name))[:SHOWN], epoch, before))
         if _fault(row.fields) is not None:
             places[number] = _Place(name)
             continue
@@ -229,7 +205,6 @@ def _placed(samples: Sequence[DataRow]) -> list[_Place]:
 
 
 def _fault(fields: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return why nothing that is said of a sample counts, None where it does; an error stands in the row itself."""
     if fields.get("error"):
         return {}
     return {"error": "its sample was declared invalid"} if fields.get("invalidation") else None
@@ -249,7 +224,6 @@ def _is_of_pair(fields: Mapping[str, Any]) -> bool:
 
 
 def _question(value: Any) -> str | None:
-    """Return what was asked: a text, or those of the user's messages."""
     if isinstance(value, str):
         return value or None
     messages = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
@@ -258,7 +232,6 @@ def _question(value: Any) -> str | None:
 
 
 def _completion(fields: Mapping[str, Any]) -> str:
-    """Return what the model that was evaluated answered, empty where it did not."""
     output = fields.get("output")
     if not isinstance(output, dict):
         return ""
@@ -269,7 +242,6 @@ def _completion(fields: Mapping[str, Any]) -> str:
 
 
 def _limits(samples: Sequence[DataRow]) -> Iterator[str]:
-    """Yield which limit ended each sample that one ended."""
     for row in samples:
         if limit := row.fields.get("limit"):
             kind = limit.get("type") if isinstance(limit, dict) else limit

@@ -1,7 +1,6 @@
 """Packed logs of Inspect (`.eval`): an archive with one member per sample.
 
-The archive is untrusted: a member's size is counted while it is read, one member at a time is in memory, and nothing is
-written to disk. Transcripts are dropped as soon as a sample is read.
+Archives are untrusted: sizes are counted while reading, and nothing is written to disk.
 """
 
 import bz2
@@ -23,6 +22,8 @@ from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
+
 LARGEST = 128 * 1024**2  # bytes of one member, unpacked
 WHOLE = 1024**3  # bytes of all of them
 PIECE = 1024**2
@@ -42,7 +43,7 @@ BROKEN = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.
 
 @dataclass(frozen=True, slots=True)
 class InspectArchive:
-    """A log: all that it says beside its samples, these, and members that a later one of the same name replaced."""
+    """A packed log: header, samples and names of replaced members."""
 
     header: Mapping[str, Any]
     samples: tuple[DataRow, ...]
@@ -59,26 +60,21 @@ def without_transcript(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_archive(file: Path) -> InspectArchive:
-    """Return what a packed log holds; raises JudgeFixturesError naming the file and the member."""
+    """Return a packed log, or raise JudgeFixturesError."""
     try:
         with open_regular(file) as raw, zipfile.ZipFile(raw) as archive:
             return _Members(file, raw, archive).read()
     except BROKEN as error:
-        raise JudgeFixturesError(
-            f"{file} cannot be read as a packed log of Inspect, which is a zip archive ({_gist(error)}). Copy it "
-            f"again, or {AS_JSON} {file}) and import that."
-        ) from None
+        raise JudgeFixturesError(MESSAGES.inspect_archive_unreadable(file, _gist(error), AS_JSON)) from None
 
 
 class _Members:
-    """The members of an archive: each is read once, and all of them together may not be larger than is said here."""
-
     def __init__(self, file: Path, raw: IO[bytes], archive: zipfile.ZipFile) -> None:
         self._file, self._raw, self._archive = file, raw, archive
         self._left = self._most = limit("file", WHOLE)
 
     def read(self) -> InspectArchive:
-        """Return the header and the samples; a member that is there twice counts as it stands last, as for Inspect."""
+        """Return header and samples; the last of duplicate members counts."""
         listed = self._archive.infolist()
         for info in listed:
             self._check(info)
@@ -88,10 +84,7 @@ class _Members:
             raise JudgeFixturesError(f"{self._file} is not a log of Inspect: it has no member {HEADERS[0]}.")
         names = [name for name in last if SAMPLE.fullmatch(name)]
         if not names:
-            raise JudgeFixturesError(
-                f"{self._file} holds no samples (members samples/ID_epoch_N.json): its run ended before the first one, "
-                "or was told to log none (--no-log-samples). Import the log of another run."
-            )
+            raise JudgeFixturesError(MESSAGES.inspect_archive_without_samples(self._file))
         rows = [
             DataRow(without_transcript(self._document(last[name])), f"{self._file}: {_quoted(name)}", _quoted(name))
             for name in names
@@ -101,7 +94,6 @@ class _Members:
         return InspectArchive(document, tuple(rows), tuple(filter(SAMPLE.fullmatch, replaced)))
 
     def _check(self, info: zipfile.ZipInfo) -> None:
-        """Raise JudgeFixturesError for a member that no log of Inspect has, or that cannot be read here."""
         name = info.filename
         if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
             raise self._mistake(name, "its name leads out of the log, and Inspect writes no such file")
@@ -113,7 +105,6 @@ class _Members:
             raise self._mistake(name, f"it is not called samples/ID_epoch_N.json; {AS_JSON}), and import that")
 
     def _document(self, info: zipfile.ZipInfo) -> dict[str, Any]:
-        """Return the object of JSON that a member is."""
         try:
             document = json.loads(self._content(info))
         except RecursionError:
@@ -125,7 +116,7 @@ class _Members:
         return document
 
     def _content(self, info: zipfile.ZipInfo) -> bytearray:
-        """Return a member's content, counted as it comes: what the archive says of its size is not believed."""
+        """Return a member's content; the declared size is not trusted."""
         content = bytearray()
         with self._opened(info) as stream:
             while piece := stream.read(PIECE):
@@ -146,7 +137,6 @@ class _Members:
 
     @contextlib.contextmanager
     def _opened(self, info: zipfile.ZipInfo) -> Iterator[Any]:
-        """Yield the stream of a member's content, whichever way it is packed."""
         if info.compress_type == zipfile.ZIP_LZMA:
             raise ValueError("it is packed with LZMA, which unpacks to any size at once")
         if info.compress_type not in (ZSTANDARD, zipfile.ZIP_BZIP2):

@@ -1,7 +1,4 @@
-"""Scores of Inspect: the scorer's value, later edits, and the meaning of its letters.
-
-As in Inspect's own metrics, C is 1, P is 0.5, and I and N are 0.
-"""
+"""Scores of Inspect: C is 1, P is 0.5, I and N are 0."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +20,13 @@ SHOWN = 40  # characters of what stands where something else is wanted
 
 @dataclass(frozen=True, slots=True)
 class InspectScore:
-    """What one scorer says of one sample, or one of several things that it says.
+    """One score of one sample.
 
-    `value` is what it said first, `present` what stands there now, `failed` why it said nothing, and `raw` the score as
-    the log has it.
+    Attributes:
+        value: The scorer's value.
+        present: The value after edits.
+        failed: Why there is no value.
+        raw: The score as logged.
     """
 
     scorer: str
@@ -41,20 +41,20 @@ class InspectScore:
 
     @property
     def is_lost(self) -> bool:
-        """Tell whether it is an I because no grade was found, as Inspect counted it once."""
+        """Whether it is an I because no grade was found."""
         return self.value == "I" and (self.reason or "").startswith(LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class MetricValueWords:
-    """How a metric's values are read: as Inspect's letters where it has no other words, as scores where some are."""
+    """How a metric's values are read: letters, grades or scores."""
 
     are_letters: bool
     is_partial: bool
     has_numbers: bool
 
     def told(self, value: Any, failed: str = "") -> dict[str, Any]:
-        """Return a value as a grade, as a score, or as the error that it is none.
+        """Return a value as a grade, a score or an error.
 
         >>> MetricValueWords(are_letters=True, is_partial=False, has_numbers=False).told("C")
         {'passed': True}
@@ -77,7 +77,7 @@ class MetricValueWords:
 
 
 def metric_value_words(values: Iterable[Any]) -> MetricValueWords:
-    """Return how the values of a metric are read.
+    """Return how to read the values of a metric.
 
     >>> metric_value_words(["C", "P"])
     MetricValueWords(are_letters=True, is_partial=True, has_numbers=False)
@@ -89,9 +89,9 @@ def metric_value_words(values: Iterable[Any]) -> MetricValueWords:
 
 
 def sample_scores(row: DataRow, unnamed: str) -> dict[str, InspectScore]:
-    """Return a sample's scores by metric: `scorer`, or `scorer.key` of one that says several things.
+    """Return a sample's scores by metric (`scorer` or `scorer.key`).
 
-    `unnamed` is whose the score is in a log of before Inspect knew several. Raises JudgeFixturesError naming the row.
+    `unnamed` is the scorer of old logs. Raises JudgeFixturesError naming the row.
     """
     scores = row.fields.get("scores")
     if scores is None and isinstance(older := row.fields.get("score"), dict):
@@ -104,7 +104,6 @@ def sample_scores(row: DataRow, unnamed: str) -> dict[str, InspectScore]:
 
 
 def _parts(row: DataRow, name: str, raw: Any) -> Iterator[InspectScore]:
-    """Yield a score, or what it is made of."""
     past = raw.get("history") or [] if isinstance(raw, dict) else None
     named = make_one_line(name)[:SHOWN]
     if not isinstance(raw, dict) or not isinstance(past, list) or not all(isinstance(each, dict) for each in past):
@@ -132,7 +131,6 @@ def _keyed(value: Any) -> dict[str, Any]:
 
 
 def _reason(fields: Mapping[str, Any]) -> str | None:
-    """Return a score's explanation, or the last thing that its grader said."""
     if isinstance(explanation := fields.get("explanation"), str):
         return explanation
     grading = metadata.get("grading") if isinstance(metadata := fields.get("metadata"), dict) else None
@@ -147,7 +145,7 @@ def _failed(fields: Mapping[str, Any]) -> str:
 
 
 def message_text(content: Any) -> str:
-    """Return the text of a message, without images, and without what a model thought before.
+    """Return a message's text without images and reasoning.
 
     >>> message_text([{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "So."}])
     'So.'
@@ -160,7 +158,6 @@ def message_text(content: Any) -> str:
 
 
 def _read(value: Any) -> Any:
-    """Return a word as the truth value or the number that it spells."""
     if not isinstance(value, str):
         return value
     if (word := value.lower()) in TRUTH:

@@ -1,8 +1,4 @@
-"""Exports of Langfuse: scores from its page, its API or an SDK, alone or in their traces.
-
-A score's data type tells the kind of its value, and its source tells whether a person gave it. The judged output stands
-in a trace or in an observation of it. A file of scores alone holds only their ids.
-"""
+"""Exports of Langfuse: scores from its page, API or SDK, alone or with traces."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, word_set
 
+from ..messages import MESSAGES
 from .cell_values import judgement_value, require_id, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import ExportFormat, LoadedFile, normalized_row
@@ -32,33 +29,30 @@ TRUE, FALSE = frozenset({"1", "1.0", "true"}), frozenset({"0", "0.0", "false"})
 
 
 class LangfuseFormat(ExportFormat):
-    """A row is one score."""
+    """Langfuse's format: a row is one score."""
 
     name: ClassVar[str] = "langfuse"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are scores, events that make some, or traces with theirs."""
+        """Return whether there are Langfuse scores or traces."""
         if held.rows and held.rows[0].textual:  # a table: all of its rows have the same columns
             return _is_score(_unquoted(held.rows[0]).fields)
         return any(_is_score(each) or _is_event(each) or _is_trace(each) for each in objects(held, LISTS))
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row per score; raises JudgeFixturesError naming the row."""
+        """Return a row per score."""
         rows = [_unquoted(row) for row in join_pages(held, LISTS)]
         texts = _Shown(rows)
         rows_judged = [_judged(score, texts) for row in rows for score in _scores(row)]
         if not rows_judged:
-            raise JudgeFixturesError(
-                f"{held.file} holds no scores: a list of traces has their ids alone. Fetch each trace (GET "
-                "/api/public/traces/ID), or the scores themselves, and name what was judged with --pairs."
-            )
+            raise JudgeFixturesError(MESSAGES.langfuse_without_scores(held))
         return rows_judged
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return how many traces nobody scored, or name their scores by ids alone."""
+        """Return notes on traces without scores or texts."""
         if held.rows and held.rows[0].textual:
             return ()
         traces = [scores for each in objects(held, LISTS) if isinstance(scores := each.get("scores"), list)]
@@ -67,7 +61,7 @@ class LangfuseFormat(ExportFormat):
 
 
 def _unquoted(row: DataRow) -> DataRow:
-    """Return a row of the page's CSV, in which older versions wrote each text as JSON: in quotes of its own."""
+    """Return a CSV row; older versions wrote each text as JSON."""
     if not row.textual:
         return row
     return row._replace(fields={name: _text(cell) or None for name, cell in row.fields.items()})
@@ -100,7 +94,6 @@ def _is_trace(fields: Mapping[str, Any]) -> bool:
 
 
 def _scores(row: DataRow) -> Iterator[DataRow]:
-    """Yield the scores that a row is, or holds; none of a trace that nobody scored, and of any other event."""
     fields = row.fields
     if _is_event(fields):
         yield row._replace(fields=fields["body"])
@@ -117,20 +110,15 @@ def _scores(row: DataRow) -> Iterator[DataRow]:
 
 @dataclass(frozen=True, slots=True)
 class _TraceText:
-    """What was asked and answered in a trace, or in an observation, and by which model."""
-
     question: str | None = None
     response: str | None = None
     model: str | None = None
 
     def over(self, other: _TraceText) -> _TraceText:
-        """Return what this says, and of what it does not say what another one says: an event updates one before."""
         return _TraceText(self.question or other.question, self.response or other.response, self.model or other.model)
 
 
 class _Shown:
-    """What was asked and answered, by the ids of traces and observations, where a file has it."""
-
     def __init__(self, rows: Sequence[DataRow]) -> None:
         self._of: dict[str, _TraceText] = {}
         for row in rows:
@@ -149,12 +137,10 @@ class _Shown:
         self._of[name] = text.over(self._of.get(name, _TraceText()))
 
     def of(self, name: str | int | None) -> _TraceText:
-        """Return what stands there; nothing of what is not in the file."""
         return self._of.get(str(name), _TraceText())
 
 
 def _judged(row: DataRow, texts: _Shown) -> DataRow:
-    """Return a score in the form of every export."""
     fields = row.fields
     name, comment = fields.get("name"), fields.get("comment")
     if not isinstance(name, str) or not name.strip():
@@ -173,7 +159,6 @@ def _judged(row: DataRow, texts: _Shown) -> DataRow:
 
 
 def _about(row: DataRow) -> tuple[str | int | None, str | int | None]:
-    """Return the id of what a score is of, and that of the trace in which it stands."""
     subject = row.fields.get("subject")
     if isinstance(subject, dict):
         about, trace = (require_id(row, f"subject.{name}", subject.get(name)) for name in ("id", "traceId"))
@@ -183,10 +168,7 @@ def _about(row: DataRow) -> tuple[str | int | None, str | int | None]:
 
 
 def _value_fields(row: DataRow) -> dict[str, Any]:
-    """Return what a score says: a truth value, a word or a number; nothing where it is a note or a better answer.
-
-    A data type that is none of today's is read by the value.
-    """
+    """Return a score's value, or nothing for notes and corrections."""
     kind, value, word = (row.fields.get(name) for name in ("dataType", "value", "stringValue"))
     if kind in PROSE:
         return {}

@@ -1,7 +1,6 @@
-"""Exports of LangSmith: feedback, experiment rows, runs with feedback statistics, and comparisons.
+"""Exports of LangSmith: feedback, experiments, runs and comparisons.
 
-A judgement is one feedback on one run, or a choice between two runs. Feedback alone names its run without its text: the
-examples then come from --pairs.
+Feedback alone has no texts: the examples come from --pairs.
 """
 
 import re
@@ -14,6 +13,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import quote_names
 
+from ..messages import MESSAGES
 from .cell_values import cell_text, judgement_value, non_empty_text, object_or_empty, parse_json_cell, require_object
 from .chat_text import question_text, response_text
 from .deduplication import AnswerDeduplicator, AnswerKey, answer_key
@@ -27,13 +27,13 @@ UNSAID = "it has neither a score nor a value"
 
 
 class LangsmithFormat(ExportFormat):
-    """A row is one feedback, or one choice between two runs."""
+    """LangSmith's format: one feedback, or one choice, per row."""
 
     name: ClassVar[str] = "langsmith"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there is feedback in one of the forms that LangSmith has for it."""
+        """Return whether there is LangSmith feedback."""
         return any(isinstance(each, Mapping) and _form_of(each) for each in listed_objects(held, LISTS))
 
     @classmethod
@@ -50,14 +50,13 @@ class LangsmithFormat(ExportFormat):
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return how many rows nobody said anything of."""
+        """Return how many rows have no feedback."""
         rows = listed_rows(held, LISTS)
         without = sum(not _has_feedback(row.fields) for row in rows)
         return (f"without feedback: {without} of {pluralize(len(rows), 'row')} in {held.file}",) if without else ()
 
 
 def _has_feedback(fields: Mapping[str, Any]) -> bool:
-    """Tell whether anything was said of a row's run, or of one of its runs."""
     results = object_or_empty(fields.get("evaluation_results") or fields.get("evaluationResults"))
     if results:
         return bool(results.get("results") or any(_is_flat(name) for name in results))
@@ -68,10 +67,9 @@ def _has_feedback(fields: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _LangsmithFeedback:
-    """A judgement: of which run, whose, and what it says.
+    """One feedback: its run, author and value.
 
-    `group` is what feedback on runs has in common that were compared with each other. `is_of_evaluator`: the metric is
-    the name of an evaluator that failed, which need not be that of what it would have said.
+    `group` joins compared runs. If `is_of_evaluator`, the metric is a failed evaluator's name.
     """
 
     row: DataRow
@@ -86,7 +84,6 @@ class _LangsmithFeedback:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def judged(self, alike: AnswerDeduplicator) -> DataRow:
-        """Return the row of a log."""
         place = alike.place(self.run, (self.metric, self.by))
         value = None if self.error else self.value
         details = {"error": self.error, "reason": self.reason, **place, **self.more}
@@ -97,18 +94,13 @@ class _LangsmithFeedback:
 
 
 def _feedback(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield the judgements of a row; raises JudgeFixturesError for one of nothing of LangSmith's."""
     form = _form_of(row.fields)
     if form is None:
-        raise row.mistake(
-            f"this is neither feedback (run_id, key, feedback_source) nor a result of an experiment nor a run: it has "
-            f"{quote_names(row.fields)}. Give a file of one of these, or take the row out."
-        )
+        raise row.mistake(MESSAGES.langsmith_unknown_row(quote_names(row.fields)))
     return form(row)
 
 
 def _form_of(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_LangsmithFeedback]] | None:
-    """Return what reads a row, by what it holds; None for a row of nothing of LangSmith's."""
     results = object_or_empty(fields.get("evaluation_results") or fields.get("evaluationResults"))
     if isinstance(results.get("results"), list) and isinstance(fields.get("run"), Mapping):
         return _of_result
@@ -126,7 +118,6 @@ def _form_of(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_Langsmi
 
 
 def _of_feedback(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield one feedback of list_feedback, or of a table of such."""
     fields = row.fields
     error = None if isinstance(fields.get("run_id"), str) else "it is about no run"
     feedback = _of_one(row, AnswerKey(non_empty_text(fields.get("run_id"))), fields)
@@ -136,7 +127,6 @@ def _of_feedback(row: DataRow) -> Iterator[_LangsmithFeedback]:
 
 
 def _of_result(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield the judgements of a row of an experiment's results."""
     run, example = object_or_empty(row.fields.get("run")), object_or_empty(row.fields.get("example"))
     results = row.fields.get("evaluation_results") or row.fields.get("evaluationResults")
     answer, texts = _answer(run, example), _texts(run, example)
@@ -146,7 +136,7 @@ def _of_result(row: DataRow) -> Iterator[_LangsmithFeedback]:
 
 
 def _of_table(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield the judgements of a row of a table of results, which has no reasons."""
+    """Yield judgements of a results table, which has no reasons."""
     fields = row.fields
     parts: dict[str, dict[str, Any]] = {"inputs": {}, "outputs": {}}
     for name, value in fields.items():
@@ -164,12 +154,10 @@ def _of_table(row: DataRow) -> Iterator[_LangsmithFeedback]:
 
 
 def _of_stats(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield what the statistics of a run's feedback say: of a single one what it said, of several nothing."""
     yield from _of_run(row, row.fields, {})
 
 
 def _of_example(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield what is said of the runs of an example."""
     for number, run in enumerate(row.fields["runs"]):
         run = require_object(row, f"runs.{number}", run)
         yield from _of_run(row._replace(fields={**row.fields, "run": run}), run, row.fields)
@@ -193,7 +181,6 @@ def _of_run(row: DataRow, run: Mapping[str, Any], example: Mapping[str, Any]) ->
 
 
 def _of_comparison(row: DataRow) -> Iterator[_LangsmithFeedback]:
-    """Yield the choices of a row of evaluate_comparative, a feedback on each of its runs."""
     results, example = object_or_empty(row.fields["evaluation_results"]), object_or_empty(row.fields["example"])
     runs = [require_object(row, f"evaluation_results.runs.{number}", run) for number, run in enumerate(results["runs"])]
     for name in filter(_is_flat, results):
@@ -206,12 +193,10 @@ def _of_comparison(row: DataRow) -> Iterator[_LangsmithFeedback]:
 
 
 def _of_run_id(value: Any, run: Any) -> Any:
-    """Return what is said of one run, where it is said of each."""
     return value.get(str(run)) if isinstance(value, Mapping) else value
 
 
 def _of_one(row: DataRow, run: AnswerKey, fields: Mapping[str, Any]) -> _LangsmithFeedback:
-    """Return one feedback as the service and the SDK both write it."""
     value = judgement_value(fields.get("score"), textual=row.textual)
     value = judgement_value(fields.get("value"), textual=row.textual) if value is None else value
     failed = object_or_empty(fields.get("extra")).get("error") is True
@@ -226,7 +211,6 @@ def _of_one(row: DataRow, run: AnswerKey, fields: Mapping[str, Any]) -> _Langsmi
 
 
 def _source(value: Any) -> str | None:
-    """Return of what type the source of a feedback is, however it is written; of a list of sources, of the only one."""
     value = parse_json_cell(value)
     if isinstance(value, list):
         return _source(value[0]) if len(value) == 1 else None
@@ -242,7 +226,6 @@ def _source(value: Any) -> str | None:
 
 
 def _answer(run: Mapping[str, Any], example: Mapping[str, Any]) -> AnswerKey:
-    """Return whose answer to what a run is: of the same example, or else of the same input."""
     question = example.get("id") or run.get("reference_example_id") or run.get("inputs")
     return answer_key(non_empty_text(run.get("id")), question, run.get("outputs"))
 
@@ -257,7 +240,7 @@ def _texts(run: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _of_single_runs(feedback: Sequence[_LangsmithFeedback]) -> Iterator[_LangsmithFeedback]:
-    """Yield what is said of single runs; an evaluator that failed is counted under each metric that its run lacks."""
+    """Yield feedback on single runs; a failed evaluator counts under each missing metric."""
     alone = [each for each in feedback if each.group is None]
     metrics = {each.metric for each in alone if each.value is not None and each.by == "judge"}
     has: dict[str, set[str]] = {}
@@ -273,7 +256,7 @@ def _of_single_runs(feedback: Sequence[_LangsmithFeedback]) -> Iterator[_Langsmi
 
 
 def _choices(feedback: Iterable[_LangsmithFeedback]) -> Iterator[_LangsmithFeedback]:
-    """Yield a choice for each two runs that were compared; which of them was shown first is not kept."""
+    """Yield a choice for each two compared runs; their order is unknown."""
     groups: dict[tuple[str, str], list[_LangsmithFeedback]] = {}
     for each in feedback:
         if each.group is not None:

@@ -1,4 +1,4 @@
-"""Loaded log file, and the base class of export formats: detection and normalized rows."""
+"""Loaded log file, and the base class of export formats."""
 
 import contextlib
 import math
@@ -14,6 +14,7 @@ from judgefixtures.sources.parquet import parquet_rows
 from judgefixtures.sources.row_readers import DataRow, json_lines, json_value, numbered_rows
 from judgefixtures.util.errors import JudgeFixturesError
 
+from ..messages import MESSAGES
 from .inspect_archive import read_archive
 
 By: TypeAlias = Literal["judge", "person", "code"]
@@ -25,9 +26,9 @@ JUDGED = "judged"  # the key of a row under which stands what it says, in whatev
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """What a file holds: a JSON document, or the rows of lines or of a table; of a packed log a document and its rows.
+    """A file's JSON document or rows; a packed log has both.
 
-    `replaced` names what stands in such an archive twice: of each the last one is among the rows.
+    `replaced` names duplicate archive members.
     """
 
     file: Path
@@ -37,16 +38,16 @@ class LoadedFile:
 
     @property
     def source(self) -> Source:
-        """The file, as what reads datasets knows one."""
+        """The file as a dataset source."""
         return Source("log", self.file)
 
     def numbered(self, values: Any) -> list[DataRow]:
-        """Return objects of the document as rows; raises JudgeFixturesError for another value."""
+        """Return objects of the document as rows, or raise JudgeFixturesError."""
         return numbered_rows(values, f"dataset {self.source.name!r}: {self.file}")
 
 
 def load_file(file: Path) -> LoadedFile:
-    """Return what a file holds; raises JudgeFixturesError for one that cannot be read."""
+    """Return a file's content, or raise JudgeFixturesError."""
     suffix, source = file.suffix.lower(), Source("log", file)
     if suffix == ".eval":
         log = read_archive(file)
@@ -62,42 +63,46 @@ def load_file(file: Path) -> LoadedFile:
     with contextlib.closing(numbered_lines(file)) as lines:
         first = next((line for _, line in lines if line.strip()), "{")
     if suffix not in LINES and not first.lstrip().startswith("{"):
-        raise JudgeFixturesError(
-            f"{file} holds no JSON lines, and its name does not say what else it is: name a table .csv, .tsv or "
-            ".parquet, and a JSON document .json."
-        )
+        raise JudgeFixturesError(MESSAGES.unknown_file_kind(file))
     return LoadedFile(file, rows=tuple(json_lines(file, source)))
 
 
 class ExportFormat(ABC):
-    """What one tool writes; of a file that holds several kinds of rows each row says whose it is."""
+    """Base class of the export formats."""
 
     name: ClassVar[str]  # of --format, and of its table in data/logs.toml
 
     @classmethod  # noqa: B027 (most tools write nothing else than what is read)
     def refuse(cls, file: Path) -> None:
-        """Raise JudgeFixturesError for a file that this tool writes, and that says too little to be read."""
+        """Raise JudgeFixturesError for this tool's unsupported files."""
 
     @classmethod
     @abstractmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether a file is one of this tool's, by what it holds."""
+        """Return whether the content is this tool's."""
 
     @classmethod
     @abstractmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row for each judgement; raises JudgeFixturesError naming the file, and the row."""
+        """Return a row per judgement, or raise JudgeFixturesError naming the row."""
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:  # noqa: ARG003
-        """Return what a file says of itself that whoever imports it has to know."""
+        """Return notes for the person who imports."""
         return ()
 
 
 def normalized_row(row: DataRow, *, metric: str, by: By = "judge", value: Any = None, **details: Any) -> DataRow:
-    """Return a row with what it says in one form: whose judgement of what it is, and what was judged.
+    """Return a row in the common form.
 
-    `value` is told by its type: a truth value or a word is a grade (`passed`), a number a score.
+    A boolean or word is a grade (`passed`), a number a score.
+
+    Args:
+        row: The row as exported.
+        metric: The metric's name.
+        by: Who judged.
+        value: The judgement.
+        **details: Other fields of the judgement.
 
     >>> row = DataRow({"label": "good"}, "log.json: row 1", "row 1")
     >>> normalized_row(row, metric="tone", value="good", reason=None).fields["judged"]
@@ -111,7 +116,7 @@ def normalized_row(row: DataRow, *, metric: str, by: By = "judge", value: Any = 
 
 
 def finite_number(value: Any) -> float | None:
-    """Return a number that can be a score; None for anything else.
+    """Return a finite number, and None for other values.
 
     >>> finite_number(0.5), finite_number(True), finite_number(float("nan")), finite_number(10**400), finite_number("1")
     (0.5, None, None, None, None)

@@ -1,8 +1,4 @@
-"""Exports of MLflow: tables of mlflow.evaluate, tables and traces of MLflow 3, and their assessments.
-
-A row is one assessment, or one cell of a metric's column if a table has no assessments. Tables are read as pandas
-writes them: a list or an object in CSV is JSON or a Python literal.
-"""
+"""Exports of MLflow: tables of mlflow.evaluate, and tables and traces of MLflow 3."""
 
 import math
 import re
@@ -16,6 +12,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, quote_names
 
+from ..messages import MESSAGES
 from .cell_values import dict_or_empty, non_empty_text, parse_python_literal, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -37,35 +34,32 @@ LONGEST = 120  # characters of an error
 
 
 class MLflowFormat(ExportFormat):
-    """A row is an assessment of a trace, or a metric's cell of a table."""
+    """MLflow's format: a row is an assessment or a metric's cell."""
 
     name: ClassVar[str] = "mlflow"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether a file holds traces, or a table with columns that MLflow gives their names."""
+        """Return whether there are MLflow traces or tables."""
         first = next(iter(_tabled(held)), None)
         return first is not None and (_is_trace(first.fields) or bool(_metrics(first.fields)))
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return the judgements of all traces, or of all rows of a table."""
+        """Return all judgements."""
         rows = _tabled(held)
         given = [(row, _assessed(row)) for row in rows]
         if any(traced is not None for _, traced in given):
             judges = {each.name for _, traced in given if traced for each in traced.assessments if each.by == "judge"}
             judged_rows = [each for row, traced in given if traced for each in _of_trace(row, traced, judges)]
             if not judged_rows:
-                raise JudgeFixturesError(
-                    f"{held.file} holds {pluralize(len(rows), 'trace')} of MLflow, and no assessment in them says how "
-                    "a response was judged: evaluate them first (mlflow.genai.evaluate), and export them then."
-                )
+                raise JudgeFixturesError(MESSAGES.mlflow_without_assessments(held, rows))
             return judged_rows
         return [judged_rows for metric in _columns(rows) for judged_rows in metric]
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return how many assessments were overridden and are not used, and how many labels came about that way."""
+        """Return notes on overridden assessments."""
         rows = _tabled(held)
         given = [traced for row in rows if _may_override(row) and (traced := _assessed(row))]
         unused = sum(not used for traced in given for used in traced.used)
@@ -77,17 +71,11 @@ class MLflowFormat(ExportFormat):
         if unused:
             notes.append(f"not used: {pluralize(unused, 'assessment')} that another one overrides")
         if labels:
-            notes.append(
-                f"take care: {pluralize(len(labels), 'assessment')} of people's override another one "
-                f"({quote_names(sorted({*labels}))}). A judge's is used all the same, since it is what the judge said; "
-                "but where people correct only what they find wrong, what they find right has no label, and agreement "
-                "with the rest says nothing"
-            )
+            notes.append(MESSAGES.mlflow_overridden(labels, quote_names(sorted({*labels}))))
         return tuple(notes)
 
 
 def _is_unjudged(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a trace has a place for assessments, and none in it."""
     values = [lookup(fields, path) for path in ("assessments", "info.assessments")]
     return any(each is None or each in ([], "[]", "") for each in values if each is not MISSING)
 
@@ -97,7 +85,7 @@ def _is_unjudged(fields: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MLflowAssessment:
-    """What one source says of a trace, by either form of MLflow's: that of its messages, or of its records (V2)."""
+    """An assessment of a trace, as message or as record (V2)."""
 
     fields: Mapping[str, Any]
 
@@ -109,13 +97,13 @@ class MLflowAssessment:
 
     @property
     def by(self) -> By:
-        """Whose it is."""
+        """Who judged."""
         kind = lookup(self.fields, "source.source_type")
         return WHOSE.get(kind.upper(), "judge") if isinstance(kind, str) else "judge"
 
     @property
     def error(self) -> str | None:
-        """Why nothing was said."""
+        """Why there is no value."""
         for error in (lookup(self.fields, "feedback.error"), self.fields.get("error")):
             if isinstance(error, dict):
                 parts = [error.get(key) for key in ("error_code", "error_message")]
@@ -126,7 +114,7 @@ class MLflowAssessment:
 
     @property
     def value(self) -> Any:
-        """What was said, or what a person expects, as a truth value, a number, a text, or nothing of these."""
+        """The value or expectation as boolean, number, text or None."""
         held = self.fields.get("feedback")
         if not isinstance(held, dict):
             held = self.fields.get("expectation")
@@ -138,22 +126,22 @@ class MLflowAssessment:
 
     @property
     def is_expectation(self) -> bool:
-        """Whether it says what is expected of the response, and not how that was judged."""
+        """Whether it is an expected value, not a judgement."""
         return not isinstance(self.fields.get("feedback"), dict)
 
     @property
     def time(self) -> str:
-        """When it was made, as what can be sorted."""
+        """The creation time, sortable."""
         return str(self.fields.get("create_time", self.fields.get("create_time_ms")))
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What MLflow notes of it."""
+        """MLflow's metadata."""
         return dict_or_empty(self.fields.get("metadata"))
 
 
 class MLflowTrace(NamedTuple):
-    """A trace: its assessments with whether each is used, its root span, if known, and the other spans by their ids."""
+    """A trace: assessments (with use), root span and other spans."""
 
     id: str | None
     assessments: Sequence[MLflowAssessment]
@@ -164,7 +152,6 @@ class MLflowTrace(NamedTuple):
 
 
 def _is_trace(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row is a trace: whole, or as search_traces lists it, or what the API says of one."""
     info = fields.get("info")
     if isinstance(info, dict):
         return isinstance(fields.get("data"), dict) and any(key in info for key in ("trace_id", "request_id"))
@@ -178,7 +165,6 @@ def _is_trace(fields: Mapping[str, Any]) -> bool:
 
 
 def _assessed(row: DataRow) -> MLflowTrace | None:
-    """Return a row's trace; None where the row is of a table without assessments."""
     fields = row.fields
     whole = fields if isinstance(fields.get("info"), dict) else dict_or_empty(_decoded(fields.get("trace")))
     info = dict_or_empty(whole.get("info"))
@@ -187,10 +173,7 @@ def _assessed(row: DataRow) -> MLflowTrace | None:
         return None
     known = _decoded(listed) if isinstance(listed, str) else listed
     if not isinstance(known, list | None) or any(not isinstance(each, dict) for each in known or ()):
-        raise row.mistake(
-            f"assessments are neither JSON nor a list as Python shows one ({make_one_line(str(listed))[:60]}): write "
-            "the table with to_json(..., orient='records', lines=True)."
-        )
+        raise row.mistake(MESSAGES.mlflow_assessments_unreadable(make_one_line(str(listed))[:60]))
     assessments = [MLflowAssessment(each) for each in known or ()]
     spans = _spans(whole, fields)
     roots = [span for span in spans if not (span.get("parent_span_id") or span.get("parent_id"))]
@@ -221,10 +204,9 @@ def _span_id(span: Mapping[str, Any]) -> Any:
 
 
 def _used(assessments: Sequence[MLflowAssessment]) -> list[bool]:
-    """Tell which assessments are used: those that nothing overrides, and a judge's that a person overrides.
+    """Return which assessments count; those that a person corrected do.
 
-    The latter is what the judge said, and the person's is the label: without it a judge would only be seen where
-    nobody had to correct it.
+    Otherwise a judge would be seen only where it was right.
     """
     by_overridden = {str(each.fields["overrides"]): each for each in assessments if each.fields.get("overrides")}
     used = []
@@ -236,7 +218,6 @@ def _used(assessments: Sequence[MLflowAssessment]) -> list[bool]:
 
 
 def _of_trace(row: DataRow, traced: MLflowTrace, judges: set[str]) -> Iterator[DataRow]:
-    """Yield the judgements of one trace."""
     fields = _kept(row.fields)
     assessments = [each for each, used in zip(traced.assessments, traced.used, strict=True) if used]
     repeats = _repeats(assessments)
@@ -259,7 +240,6 @@ def _of_trace(row: DataRow, traced: MLflowTrace, judges: set[str]) -> Iterator[D
 
 
 def _about(traced: MLflowTrace, assessment: MLflowAssessment) -> dict[str, Any]:
-    """Return what was judged: the trace, or one of its other spans."""
     span = traced.others.get(hex_id(assessment.fields.get("span_id")))
     chunk = assessment.metadata.get(CHUNK)
     if span is None and chunk is None:
@@ -278,7 +258,6 @@ def _about(traced: MLflowTrace, assessment: MLflowAssessment) -> dict[str, Any]:
 
 
 def _texts(traced: MLflowTrace) -> tuple[str | None, str | None]:
-    """Return a trace's question and response: of its table's columns, of its root span, else the previews."""
     info, attributes = traced.info, _attributes(traced.root)
     data = dict_or_empty(info.get("data"))
     questions = [info.get("request"), info.get("inputs")]
@@ -297,7 +276,6 @@ def _attributes(span: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _model(spans: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return the only model that the spans of a trace name."""
     names = {_attributes(span).get("mlflow.llm.model") for span in spans} - {None} if spans else set()
     models = [cell_value(name) if name[:1] == '"' else name for name in names if isinstance(name, str)]
     return models[0] if len(models) == 1 and models[0] else None
@@ -308,10 +286,7 @@ def _same_input(info: Mapping[str, Any]) -> str | None:
 
 
 def _repeats(assessments: Sequence[MLflowAssessment]) -> dict[int, int]:
-    """Return which assessments say again what the same scorer was asked in other runs, by when they were made.
-
-    The same one, by the digest of its definition: judges of one name that changed in between are not repeats.
-    """
+    """Return which assessments repeat a scorer (same definition digest), by time."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for number, each in enumerate(assessments):
         if (digest := each.metadata.get(DIGEST)) and each.metadata.get(RUN):
@@ -340,7 +315,6 @@ def _is_word(value: Any) -> bool:
 
 
 def _tabled(held: LoadedFile) -> list[DataRow]:
-    """Return the rows of a table, or a list of traces, in whatever form it was written."""
     value = held.value
     if isinstance(value, dict) and isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
         return _split(held, value["columns"], value["data"])
@@ -352,7 +326,6 @@ def _tabled(held: LoadedFile) -> list[DataRow]:
 
 
 def _split(held: LoadedFile, columns: list[Any], data: list[Any]) -> list[DataRow]:
-    """Return the rows of a table whose columns stand apart, as MLflow keeps it."""
     rows = held.numbered([{} for _ in data])
     split_rows = []
     for row, values in zip(rows, data, strict=True):
@@ -363,7 +336,6 @@ def _split(held: LoadedFile, columns: list[Any], data: list[Any]) -> list[DataRo
 
 
 def _metrics(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the metrics of a table by their columns."""
     known = any(key in fields for key in ("trace_id", "request_id"))
     metrics = {}
     for column in fields:
@@ -374,7 +346,6 @@ def _metrics(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _columns(rows: Sequence[DataRow]) -> Iterator[list[DataRow]]:
-    """Yield the rows of each metric of a table; one that gives no reason in any row is a check in code."""
     metrics: dict[str, str] = {}
     for row in rows:
         metrics |= _metrics(row.fields)
@@ -409,7 +380,6 @@ def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _kept(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a row says beside its judgements, for --columns and --where, without what is long."""
     kept = {key: _decoded(value) if key in STRUCTURED else value for key, value in fields.items() if key not in LONG}
     if isinstance(info := kept.get("info"), dict):
         kept["info"] = {key: value for key, value in info.items() if key != "assessments"}
@@ -422,7 +392,6 @@ def _placed(row: DataRow, metric: str) -> DataRow:
 
 
 def _number(value: Any) -> Any:
-    """Return a cell's value; CSV has numbers as texts, and pandas has what is lacking as not a number."""
     if isinstance(value, str):
         text = value.strip()
         if not text:
@@ -436,7 +405,6 @@ def _short(text: str) -> str:
 
 
 def _decoded(value: Any) -> Any:
-    """Return the list or the object that a text shows, in JSON or as Python shows it; else the value as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     decoded = _json(value)
@@ -444,12 +412,11 @@ def _decoded(value: Any) -> Any:
 
 
 def _response_content(value: Any) -> Any:
-    """Return the list or the object that a text shows as Python does; JSON may be what a model said, and stays text."""
+    """Return a Python literal; JSON stays text, as the model may have said it."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[") or not isinstance(_json(value), str):
         return value
     return parse_python_literal(value)
 
 
 def _json(value: Any) -> Any:
-    """Return what a text holds as JSON, the value as it is where it holds none."""
     return cell_value(value) if isinstance(value, str) else value

@@ -1,8 +1,4 @@
-"""Exports of OpenTelemetry: events `gen_ai.evaluation.result`, one judgement each, and their spans.
-
-Accepted are OTLP JSON (the collector's files, protobuf's JSON), spans and log records of the Python SDK, and one event
-per line. See the GenAI semantic conventions, "GenAI events".
-"""
+"""Exports of OpenTelemetry: events `gen_ai.evaluation.result` and their spans."""
 
 import base64
 import binascii
@@ -17,6 +13,7 @@ from judgefixtures.sources.row_readers import DataRow
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, short_repr
 
+from ..messages import MESSAGES
 from .chat_text import question_text, response_text
 from .loaded_file import ExportFormat, LoadedFile, normalized_row
 
@@ -45,7 +42,7 @@ DEEPEST = 50  # levels of a value
 
 
 class SpanOrEvent(NamedTuple):
-    """A span, or an event, which is about the span whose id it has."""
+    """A span, or an event with the id of its span."""
 
     name: str
     attributes: Mapping[str, Any]
@@ -57,24 +54,24 @@ class SpanOrEvent(NamedTuple):
 
     @property
     def is_evaluation(self) -> bool:
-        """Whether it says how something was judged: by its name, or unnamed by its attributes."""
+        """Whether it is a judgement, by name or attributes."""
         return self.name == EVENT or (self.parent is None and not self.name and NAME in self.attributes)
 
     @property
     def home(self) -> tuple[str, str]:
-        """The span that it is about; a span that stands for an event is about the one above it."""
+        """The span it is about; the parent, for a span."""
         return self.trace, (self.parent if self.parent is not None and self.name == EVENT else self.span)
 
 
 @dataclass
 class SpanContent:
-    """What a file holds of one span: its attributes, and the events about it that are not judgements."""
+    """A span's attributes and events that are not judgements."""
 
     attributes: Mapping[str, Any] = field(default_factory=dict)
     turns: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, signal: SpanOrEvent) -> None:
-        """Take in the span, or an event about it."""
+        """Add the span or an event about it."""
         if signal.name in TURNS:
             held = signal.body if isinstance(signal.body, dict) else signal.attributes
             message = held.get("message", held.get("gen_ai.event.content", held))
@@ -87,23 +84,23 @@ class SpanContent:
 
     @cached_property
     def question(self) -> str | None:
-        """What the model was asked."""
+        """The model's input."""
         return question_text(_messages(self.attributes, ASKED)) or question_text(self.turns)
 
     @cached_property
     def response(self) -> str | None:
-        """What it answered."""
+        """The model's output."""
         return response_text(_messages(self.attributes, ANSWERED)) or response_text(self.turns)
 
 
 class OpenTelemetryFormat(ExportFormat):
-    """A row is an event `gen_ai.evaluation.result`; other events and spans are no judgements."""
+    """OpenTelemetry's format: a row is a `gen_ai.evaluation.result` event."""
 
     name: ClassVar[str] = "otel"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there is anything in OTLP's form, or such an event in another."""
+        """Return whether there is OTLP or such an event."""
         return any(
             _is_otlp(row.fields) or any(signal.is_evaluation for signal in _signals(row.fields))
             for row in _documents(held)
@@ -112,7 +109,7 @@ class OpenTelemetryFormat(ExportFormat):
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return the judgements, each with the attributes of its event, of its span and of its resource."""
+        """Return judgements with event, span and resource attributes."""
         events, spans, by_response = [], dict[tuple[str, str], SpanContent](), dict[str, SpanContent]()
         for row in _documents(held):
             for signal in _signals(row.fields):
@@ -124,10 +121,7 @@ class OpenTelemetryFormat(ExportFormat):
                     if isinstance(known := signal.attributes.get(RESPONSE_ID), str):
                         by_response[known] = spanned
         if not events:
-            raise JudgeFixturesError(
-                f"{held.file} is of OpenTelemetry and has no event {EVENT}: export the judgements with it, as log "
-                "records or events of spans."
-            )
+            raise JudgeFixturesError(MESSAGES.otel_without_events(held, EVENT))
         rows = []
         for number, (row, signal) in enumerate(events, 1):
             about = by_response.get(str(signal.attributes.get(RESPONSE_ID))) or spans.get(signal.home) or SpanContent()
@@ -136,7 +130,6 @@ class OpenTelemetryFormat(ExportFormat):
 
 
 def _placed(row: DataRow, number: int, held: LoadedFile) -> DataRow:
-    """Return a row with the number of its event: one line, or one document, may hold many."""
     where = row.where if held.rows else str(held.file)
     place = f"{row.place}, " if held.rows else ""
     return row._replace(where=f"{where}: event {number}", place=f"{place}event {number}")
@@ -167,7 +160,6 @@ def _judged(row: DataRow, signal: SpanOrEvent, about: SpanContent) -> DataRow:
 
 
 def _id_of(signal: SpanOrEvent, attributes: Mapping[str, Any]) -> str | None:
-    """Return the id of what was judged: the response's, else that of its span."""
     for known in (signal.attributes.get(RESPONSE_ID), attributes.get(RESPONSE_ID)):
         if isinstance(known, str) and known.strip():
             return known
@@ -184,7 +176,6 @@ def _score(value: Any, row: DataRow) -> bool | int | float | None:
 
 
 def _messages(attributes: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """Return the messages under one of some names, or those whose fields are attributes of their own, numbered."""
     for name in names:
         if attributes.get(name) is not None:
             return attributes[name]
@@ -202,7 +193,6 @@ def _messages(attributes: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _documents(held: LoadedFile) -> Iterator[DataRow]:
-    """Yield the objects of a file: its lines, or the one that it is, or those of the list that it is."""
     yield from held.rows
     for value in held.value if isinstance(held.value, list) else [held.value]:
         if isinstance(value, dict):
@@ -214,7 +204,6 @@ def _is_otlp(document: Mapping[str, Any]) -> bool:
 
 
 def _signals(document: Mapping[str, Any]) -> Iterator[SpanOrEvent]:
-    """Yield the spans and the events that a document holds."""
     if _is_otlp(document):
         for layers in (LOGS, SPANS):
             for group in _objects(document, layers[0]):
@@ -232,7 +221,6 @@ def _signals(document: Mapping[str, Any]) -> Iterator[SpanOrEvent]:
 
 
 def _read(record: Mapping[str, Any], resource: Mapping[str, Any], *, is_span: bool) -> Iterator[SpanOrEvent]:
-    """Yield a log record, or a span and its events."""
     trace, span = hex_id(_get(record, "traceId")), hex_id(_get(record, "spanId"))
     attributes = _attributes(record)
     if not is_span:
@@ -248,13 +236,11 @@ def _read(record: Mapping[str, Any], resource: Mapping[str, Any], *, is_span: bo
 
 
 def _name_of(record: Mapping[str, Any], attributes: Mapping[str, Any], body: Any) -> str:
-    """Return the name of an event; older SDKs have it in an attribute, or as the body."""
     named = (_get(record, "eventName"), attributes.get("event.name"), record.get("event.name"), record.get("name"))
     return next((name for name in map(_text, named) if name), EVENT if body == EVENT else "")
 
 
 def _attributes(record: Any) -> Mapping[str, Any]:
-    """Return the attributes of a record by name: OTLP lists them, others have an object, or nothing but them."""
     if not isinstance(record, dict):
         return {}
     held = record.get("attributes")
@@ -267,7 +253,6 @@ def _attributes(record: Any) -> Mapping[str, Any]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Return OTLP's AnyValue as what it stands for; any other value as it is."""
     if not isinstance(value, dict) or len(value) > 1 or depth > DEEPEST:
         return value
     if not value:
@@ -287,7 +272,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _number(held: Any, kind: type[int] | type[float]) -> Any:
-    """Return a number that JSON has as a text, as it has whole numbers of 64 bits, NaN and the infinite ones."""
     try:
         return kind(held) if isinstance(held, str) else held
     except ValueError:
@@ -295,9 +279,9 @@ def _number(held: Any, kind: type[int] | type[float]) -> Any:
 
 
 def hex_id(value: Any) -> str:
-    """Return the id of a trace or a span in hexadecimal digits; empty where there is none.
+    """Return a trace or span id in hexadecimal, or "".
 
-    OTLP's JSON has these digits, the Python SDK's has 0x before them, protobuf's own JSON has base64.
+    Accepts hexadecimal digits, 0x prefixes and base64.
 
     >>> hex_id("0x00000000000000ff") == hex_id("00000000000000FF") == hex_id("AAAAAAAAAP8=") == "00000000000000ff"
     True
@@ -313,7 +297,6 @@ def hex_id(value: Any) -> str:
 
 
 def _get(record: Mapping[str, Any], name: str) -> Any:
-    """Return a field by its name in camel case, as OTLP's JSON has it, or with underscores."""
     return record[name] if name in record else record.get(_snake(name))
 
 

@@ -1,4 +1,4 @@
-"""Saved pages of a service's API: one or several in a document, or one per line."""
+"""Saved API pages: one or several in a document, or one per line."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,9 +11,10 @@ DEEPEST = 4  # lists within lists
 
 
 def join_pages(held: LoadedFile, lists: Sequence[str] = ("data",)) -> list[DataRow]:
-    """Return what a file lists, of pages what they list: a page is an object with a list under one of these names.
+    """Return the rows of all pages, listed under one of these names.
 
-    Raises JudgeFixturesError for what is not an object.
+    Raises:
+        JudgeFixturesError: An entry is not an object.
     """
     if held.value is None:
         return [each for row in held.rows for each in _of_page(row, lists)]
@@ -22,7 +23,7 @@ def join_pages(held: LoadedFile, lists: Sequence[str] = ("data",)) -> list[DataR
 
 
 def objects(held: LoadedFile, lists: Sequence[str] = ("data",)) -> Iterator[dict[str, Any]]:
-    """Yield the objects among what a file lists, for who asks whose file it is.
+    """Yield the objects in a file's list, for format detection.
 
     >>> from pathlib import Path
     >>> list(objects(LoadedFile(Path("a.json"), value=[{"data": [{"id": 1}, 2]}, [{"id": 3}]])))
@@ -36,7 +37,7 @@ def objects(held: LoadedFile, lists: Sequence[str] = ("data",)) -> Iterator[dict
 
 
 def listed_objects(held: LoadedFile, lists: Sequence[str]) -> Sequence[Any]:
-    """Return the lines of a file, or what its document lists, itself or under the first of these names that it has."""
+    """Return a file's lines, its list, or the first of `lists`."""
     value = held.value
     if isinstance(value, dict):
         value = next((value[name] for name in lists if isinstance(value.get(name), list)), [])
@@ -44,7 +45,7 @@ def listed_objects(held: LoadedFile, lists: Sequence[str]) -> Sequence[Any]:
 
 
 def listed_rows(held: LoadedFile, lists: Sequence[str]) -> list[DataRow]:
-    """Return as rows what a file lists; raises JudgeFixturesError for what is not an object."""
+    """Return a file's list as rows, or raise JudgeFixturesError."""
     return list(held.rows) if held.value is None else held.numbered(listed_objects(held, lists))
 
 

@@ -1,8 +1,4 @@
-"""Exports of Arize Phoenix: evaluation tables, annotations and experiments.
-
-A judgement is a label, a score and an explanation under a name. There are four forms: an annotation, an experiment run
-with its annotations, a table with columns for each name, and a table of one unnamed evaluator.
-"""
+"""Exports of Arize Phoenix: evaluation tables, annotations and experiments."""
 
 from __future__ import annotations
 
@@ -20,6 +16,7 @@ from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.texts import make_one_line, quote_names
 
+from ..messages import MESSAGES
 from .cell_values import cell_text, judgement_value, object_or_empty, parse_python_literal, require_id, text_or_none
 from .chat_text import question_text, response_text
 from .loaded_file import By, ExportFormat, LoadedFile, normalized_row
@@ -42,8 +39,6 @@ ENDED = "COMPLETED"  # how an execution's status begins where it has a result
 
 @dataclass(frozen=True, slots=True)
 class _PhoenixAnnotation:
-    """A judgement: in which row, under which name, whose, and what it says."""
-
     row: DataRow
     metric: str
     by: By
@@ -55,46 +50,40 @@ class _PhoenixAnnotation:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nobody judged: a frame has a place for every name in every row."""
+        """Whether nobody judged: tables have a cell for every name."""
         parts = (self.label, self.score, self.explanation)
         return self.error is None and all(_text_or_none(each) is None for each in parts)
 
 
 class PhoenixFormat(ExportFormat):
-    """A row is one judgement."""
+    """Phoenix's format: a row is one judgement."""
 
     name: ClassVar[str] = "phoenix"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are annotations, experiments' runs or frames of evals."""
+        """Return whether there are Phoenix annotations, runs or tables."""
         records = _records(held.value)
         return any(_form(each) is not None for each in (objects(held) if records is None else records))
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row per judgement; raises JudgeFixturesError naming the row."""
+        """Return a row per judgement."""
         judgements = [each for each in _annotations(held) if not each.is_empty]
         if not judgements:
-            raise JudgeFixturesError(
-                f"{held.file} has no judgement: no label, score or explanation. Export the annotations of spans, an "
-                "experiment, or the frame that evals returned."
-            )
+            raise JudgeFixturesError(MESSAGES.phoenix_without_judgements(held))
         runs = _Runs(each.row for each in judgements if REPETITION in each.row.fields)
         return [_judged(each, runs) for each in judgements]
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return how many rows nobody judged, and of which judges a low score is good."""
+        """Return notes on unjudged rows and inverted scores."""
         notes, judgements = [], list(_annotations(held))
         empty = Counter(each.metric for each in judgements if each.is_empty)
         for metric, count in sorted(empty.items()):
             notes.append(f"without a judgement: {pluralize(count, 'row')} of {make_one_line(metric)!r} in {held.file}")
         if low := sorted({each.metric for each in judgements if each.direction == "minimize"}):
-            notes.append(
-                f"take care: of {quote_names(low)} low scores are good ones (direction: minimize in {held.file}): "
-                'name the good word first, with labels = ["...", "..."] in the judge\'s table'
-            )
+            notes.append(MESSAGES.phoenix_low_is_good(quote_names(low), held))
         return tuple(notes)
 
 
@@ -102,7 +91,6 @@ class PhoenixFormat(ExportFormat):
 
 
 def _form(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_PhoenixAnnotation]] | None:
-    """Return what reads a row; None for one that has no mark of Phoenix."""
     if isinstance(fields.get("annotator_kind"), str) and {"name", "annotation_name"} & fields.keys():
         return _of_annotation
     of_run = {"example_id", REPETITION} <= fields.keys()
@@ -116,7 +104,6 @@ def _form(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_PhoenixAnn
 
 
 def _is_wide(name: str, value: Any, of_run: bool) -> bool:
-    """Tell whether a column is of one evaluator among several: its part, or its score as an object."""
     if PART.fullmatch(name):
         return of_run or name.startswith("eval.")
     if name.endswith(DETAILS):
@@ -125,11 +112,6 @@ def _is_wide(name: str, value: Any, of_run: bool) -> bool:
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """Return an object, or one that a text is, as JSON or as Python writes it; an empty one for anything else.
-
-    >>> _object("{'name': 'tone', 'score': None}")
-    {'name': 'tone', 'score': None}
-    """
     return _object_in(value) if isinstance(value, str) else object_or_empty(value)
 
 
@@ -139,7 +121,6 @@ def _object_in(text: str) -> Mapping[str, Any]:
 
 
 def _records(value: Any) -> list[dict[str, Any]] | None:
-    """Return the rows of a frame that pandas wrote as a map of columns; None for any other value."""
     if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
         return None
     first = next(iter(value.values())).keys()
@@ -153,15 +134,11 @@ def _annotations(held: LoadedFile) -> Iterator[_PhoenixAnnotation]:
     for row in join_pages(held) if records is None else held.numbered(records):
         form = _form(row.fields) or _of_columns_or_label(row.fields)
         if form is None:
-            raise row.mistake(
-                "no judgement of Phoenix: it has neither an annotator_kind nor a label or a score, nor columns such as "
-                f"NAME_score; it has {quote_names(row.fields)}."
-            )
+            raise row.mistake(MESSAGES.phoenix_unknown_row(quote_names(row.fields)))
         yield from form(row)
 
 
 def _of_columns_or_label(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_PhoenixAnnotation]] | None:
-    """Return what reads a row of a file that is said to be Phoenix's, or of which others are."""
     if any(name.endswith((SCORE, DETAILS)) or PART.fullmatch(name) for name in fields):
         return _of_columns
     return _of_label if {"label", "score"} & fields.keys() else None
@@ -171,7 +148,6 @@ def _of_columns_or_label(fields: Mapping[str, Any]) -> Callable[[DataRow], Itera
 
 
 def _of_annotation(row: DataRow) -> Iterator[_PhoenixAnnotation]:
-    """Yield an annotation, its result in an object or spread over columns."""
     fields = row.fields
     name = fields.get("name") if isinstance(fields.get("name"), str) else fields.get("annotation_name")
     result = _object(fields.get("result"))
@@ -181,7 +157,6 @@ def _of_annotation(row: DataRow) -> Iterator[_PhoenixAnnotation]:
 
 
 def _of_run(row: DataRow) -> Iterator[_PhoenixAnnotation]:
-    """Yield the annotations of an experiment's run."""
     kept = {name: value for name, value in row.fields.items() if name != "annotations"}
     for number, each in enumerate(row.fields["annotations"], 1):
         place = f", annotation {number}"
@@ -195,7 +170,6 @@ def _of_run(row: DataRow) -> Iterator[_PhoenixAnnotation]:
 
 
 def _of_columns(row: DataRow) -> Iterator[_PhoenixAnnotation]:
-    """Yield what a frame says under each name, in parts of columns, or in a column of scores as objects."""
     fields = row.fields
     spread: dict[str, dict[str, Any]] = {}
     whole: dict[str, Mapping[str, Any]] = {}
@@ -208,10 +182,7 @@ def _of_columns(row: DataRow) -> Iterator[_PhoenixAnnotation]:
         elif column.endswith(SCORE) and (_object(value) or _text_or_none(value) is None):
             whole[column.removesuffix(SCORE)] = _object(value)
         elif column.endswith(SCORE) and isinstance(value, str) and value.startswith("{"):
-            raise row.mistake(
-                f"{column} is an object that cannot be read ({make_one_line(value)[:60]}...): write the frame as JSON "
-                'lines (frame.to_json(FILE, orient="records", lines=True)).'
-            )
+            raise row.mistake(MESSAGES.phoenix_object_unreadable(column, make_one_line(value)[:60]))
     for name, parts in spread.items():
         by, error = (fields.get(f"annotation_{name}_{part}") for part in ("annotator_kind", "error"))
         yield _PhoenixAnnotation(row, name, _by(by), **parts, error=_error(error, parts))
@@ -223,7 +194,6 @@ def _of_columns(row: DataRow) -> Iterator[_PhoenixAnnotation]:
 
 
 def _of_label(row: DataRow) -> Iterator[_PhoenixAnnotation]:
-    """Yield what the frame of one evaluator says."""
     parts = {part: row.fields.get(part) for part in PARTS}
     yield _PhoenixAnnotation(row, "label", "judge", **parts, error=_error(_failure(row.fields, STATUS), parts))
 
@@ -243,7 +213,6 @@ def _direction(notes: Mapping[str, Any]) -> str | None:
 
 
 def _failure(fields: Mapping[str, Any], name: str = "status") -> str | None:
-    """Return why an execution has no result, None where it ended well."""
     status, exceptions = fields.get(name), fields.get("exceptions")
     if not isinstance(status, str) or status.startswith(ENDED):
         return None
@@ -252,7 +221,6 @@ def _failure(fields: Mapping[str, Any], name: str = "status") -> str | None:
 
 
 def _error(error: Any, parts: Mapping[str, Any]) -> str | None:
-    """Return why nobody judged, None where somebody did after all."""
     if _text_or_none(error) is None or any(_text_or_none(parts.get(part)) is not None for part in ("label", "score")):
         return None
     return make_one_line(str(error))[:200]
@@ -262,7 +230,6 @@ def _error(error: Any, parts: Mapping[str, Any]) -> str | None:
 
 
 def _judged(annotation: _PhoenixAnnotation, runs: _Runs) -> DataRow:
-    """Return a judgement in the form of every export."""
     row, fields = annotation.row, annotation.row.fields
     label, score = _text_or_none(annotation.label), _text_or_none(annotation.score, textual=row.textual)
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
@@ -276,12 +243,10 @@ def _judged(annotation: _PhoenixAnnotation, runs: _Runs) -> DataRow:
 
 
 def _text_or_none(value: Any, *, textual: bool = False) -> Any:
-    """Return a judgement as a truth value, a number or a word; nothing of what pandas has where nothing is."""
     return None if isinstance(value, float) and math.isnan(value) else judgement_value(value, textual=textual)
 
 
 def _first_text(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return what was asked, or answered; what evals 0 calls a response beside its status is the judge's own."""
     name_of_text = next((name for name in names if _text_or_none(fields.get(name)) is not None), None)
     if name_of_text is None or (name_of_text == "response" and STATUS in fields):
         return None
@@ -289,7 +254,6 @@ def _first_text(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _place(annotation: _PhoenixAnnotation, runs: _Runs) -> dict[str, Any]:
-    """Return the id of what was judged, and where several are of one thing the id of that."""
     fields = annotation.row.fields
     if REPETITION in fields:
         return runs.place(annotation)
@@ -301,7 +265,7 @@ def _place(annotation: _PhoenixAnnotation, runs: _Runs) -> dict[str, Any]:
 
 
 class _Runs:
-    """The runs of an experiment: repetitions that gave the same answer are one example, judged again."""
+    """Runs of an experiment; repetitions with equal answers are repeats."""
 
     def __init__(self, rows: Iterable[DataRow]) -> None:
         self._said: dict[str, dict[str, str]] = {}  # by example, each answer with an id
@@ -319,7 +283,6 @@ class _Runs:
         return None if name is None else str(name), json.dumps(row.fields.get("output"), sort_keys=True, default=str)
 
     def place(self, annotation: _PhoenixAnnotation) -> dict[str, Any]:
-        """Return the id of a run's answer, how often somebody has judged it before, and of which example it is."""
         example, answer = self._answer(annotation.row)
         if example is None:
             return {}
@@ -331,6 +294,5 @@ class _Runs:
 
 
 def _id(row: DataRow, names: Sequence[str]) -> str | int | None:
-    """Return the first id that a row has; raises JudgeFixturesError for what is neither a text nor a whole number."""
     ids = (require_id(row, name, row.fields.get(name)) for name in names)
     return next((each for each in ids if each is not None), None)

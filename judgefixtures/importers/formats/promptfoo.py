@@ -1,4 +1,4 @@
-"""Exports of promptfoo: outputs with the results of graders, assertions and people, or of a judge."""
+"""Exports of promptfoo: outputs with results of graders, assertions and people, or of a judge."""
 
 import contextlib
 import functools
@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 from judgefixtures.sources import known_sources
 from judgefixtures.sources.row_readers import DataRow, cell_value, lookup
-from judgefixtures.statistics import pluralize
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import open_regular
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import make_one_line
 
+from ..messages import MESSAGES
 from .cell_values import dict_or_empty, text_or_none
 from .loaded_file import By, ExportFormat, LoadedFile, finite_number, normalized_row
 from .titles import Told, metric_names
@@ -37,9 +37,11 @@ LONGEST_HEAD = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AssertionResult:
-    """What one assertion said of an output; `error` is why it said nothing.
+    """The result of one assertion about an output.
 
-    `told` is its name, and what tells it from others of that name: who judged by what, with which model.
+    Attributes:
+        told: Name and details that make it unique (rubric, model).
+        error: Why there is no result.
     """
 
     said: Mapping[str, Any]
@@ -51,18 +53,18 @@ class AssertionResult:
 
     @property
     def passed(self) -> bool | None:
-        """Its grade; an assertion without weight always passes, whatever its judge said."""
+        """The grade; None for assertions without weight, which always pass."""
         passed = self.said.get("pass")
         return passed if isinstance(passed, bool) and self.assertion.get("weight") != 0 else None
 
     @property
     def score(self) -> float | None:
-        """Its score."""
+        """The score."""
         return finite_number(self.said.get("score"))
 
 
 def assertion_result(result: Mapping[str, Any], assertion: Any, error: str | None = None) -> AssertionResult:
-    """Return what an assertion said; without one nothing names it."""
+    """Return an assertion's result; `assertion` may be missing."""
     assertion = assertion if isinstance(assertion, Mapping) else {}
     kind = str(assertion.get("type") or "unnamed")
     name = str(assertion.get("metric") or kind)
@@ -73,7 +75,7 @@ def assertion_result(result: Mapping[str, Any], assertion: Any, error: str | Non
 
 @functools.cache
 def assertion_source(kind: str) -> By:
-    """Return who judges by a kind of assertion: a model, a person, or code.
+    """Return who judges by this kind of assertion.
 
     >>> assertion_source("not-llm-rubric"), assertion_source("human"), assertion_source("contains")
     ('judge', 'person', 'code')
@@ -86,7 +88,7 @@ def assertion_source(kind: str) -> By:
 
 @dataclass(frozen=True, slots=True)
 class PromptfooOutput:
-    """One output of a test, what it is called among all, and what was said of it."""
+    """An output of a test with its id and results."""
 
     row: DataRow
     parts: tuple[AssertionResult, ...]
@@ -95,16 +97,16 @@ class PromptfooOutput:
 
 
 class PromptfooFormat(ExportFormat):
-    """A row is what one assertion said of one output, or which of two outputs select-best chose.
+    """promptfoo's format: an assertion's result, or a select-best choice, per row.
 
-    Where nobody graded, a row is a test: its output is the answer of a judge that promptfoo asked.
+    Without grades, a row is a test whose output is the judge's answer.
     """
 
     name: ClassVar[str] = "promptfoo"
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:
-        """Tell whether there are results of tests and prompts."""
+        """Return whether there are results of tests and prompts."""
         if isinstance(held.value, dict):
             results = held.value.get("results")
             cells = results.get("results") if isinstance(results, dict) else results
@@ -113,17 +115,14 @@ class PromptfooFormat(ExportFormat):
 
     @classmethod
     def refuse(cls, file: Path) -> None:
-        """Raise JudgeFixturesError for one of promptfoo's other forms: they say less, or are made for people."""
+        """Raise JudgeFixturesError for promptfoo's unsupported forms."""
         suffix = file.suffix.lower()
         if suffix in OTHERS or (suffix in (".csv", ".tsv") and _is_table(file)):
-            raise JudgeFixturesError(
-                f"{file} is not read: if promptfoo wrote it, write the same evaluation as JSON, which says what each "
-                "assertion said: promptfoo eval -o results.json, or promptfoo export eval ID -o results.json."
-            )
+            raise JudgeFixturesError(MESSAGES.promptfoo_not_json(file))
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return a row for each judgement, or for each test where nobody graded."""
+        """Return a row per judgement or test."""
         where = _where(held)
         tests = known_sources.promptfoo_tests(_cells(held))
         test_rows = {n: known_sources.promptfoo_test(n, cells, where) for n, cells in tests.items()}
@@ -146,7 +145,7 @@ class PromptfooFormat(ExportFormat):
 
     @classmethod
     def remarks(cls, held: LoadedFile) -> tuple[str, ...]:
-        """Return that gradings come from a cache: a repeat that reads one says nothing of the judge."""
+        """Return a note if gradings come from a cache."""
         cells = (cell for of_test in known_sources.promptfoo_tests(_cells(held)).values() for cell in of_test)
         outputs = [PromptfooOutput(cell, tuple(part for part in _parts(cell) if _is_cached(part))) for cell in cells]
         if not any(output.parts for output in outputs):
@@ -157,22 +156,17 @@ class PromptfooFormat(ExportFormat):
             seen.add(output.id)
         if not cached:
             return ()
-        return (
-            f"take care: {pluralize(cached, 'grading')} of {held.file} came from promptfoo's cache: such repeats are "
-            "copies. `promptfoo eval --no-cache` asks again",
-        )
+        return (MESSAGES.promptfoo_cached(cached, held),)
 
 
 # --- what a file holds ------------------------------------------------------------------------------------------
 
 
 def _cells(held: LoadedFile) -> list[DataRow]:
-    """Return the outputs that a file holds."""
     return list(held.rows) if held.value is None else known_sources.promptfoo_cells(held.value, _where(held))
 
 
 def _is_table(file: Path) -> bool:
-    """Tell whether a table is promptfoo's: a column for each output is named by its provider and its prompt."""
     with contextlib.suppress(OSError), open_regular(file) as lines:
         head, first = (lines.readline(LONGEST_HEAD).decode("utf-8", "replace") for _ in range(2))
         return bool(COLUMN.search(head)) and ("Grader Reason" in head or any(mark in first for mark in MARKS))
@@ -191,7 +185,6 @@ def _is_cell(value: Any) -> bool:
 
 
 def _parts(cell: DataRow) -> Iterator[AssertionResult]:
-    """Yield what each assertion said of an output; where there is none, which of them said nothing."""
     grading = cell.fields.get("gradingResult")
     failed = known_sources.provider_error(cell.fields) or (cell.fields.get("error") if not grading else None)
     if failed:
@@ -219,7 +212,6 @@ def _is_cached(part: AssertionResult) -> bool:
 
 
 def _flat(assertion: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the assertions of a set, or the one that is none."""
     if not isinstance(assertion, Mapping):
         return
     inner = assertion.get("assert")
@@ -230,7 +222,7 @@ def _flat(assertion: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _leaves(parts: Sequence[Any], cell: DataRow) -> Iterator[Mapping[str, Any]]:
-    """Yield what single assertions said. A set stands before its members, and holds them a second time."""
+    """Yield results of single assertions; a set also repeats its members."""
     number = 0
     while number < len(parts):
         part = parts[number]
@@ -254,7 +246,7 @@ def _gist(part: Any) -> Any:
 
 
 def _no_grade(part: AssertionResult, cell: DataRow) -> str | None:
-    """Return why a grader gave no grade: newer versions say that it failed, older ones only by the reason."""
+    """Return why a grader failed; older versions tell only in the reason."""
     result, reason = part.said, part.said.get("reason")
     if not isinstance(reason, str | None):
         raise cell.mistake(f"the reason of a component must be a text, got a {type(reason).__name__}.")
@@ -277,7 +269,6 @@ def _short(error: Any) -> str:
 
 
 def _names(outputs: Sequence[PromptfooOutput]) -> dict[tuple[By, Told], str]:
-    """Return what each metric is called; what people say, of an output as a whole, as the only judge's."""
     judges = metric_names([[part.told for part in output.parts if part.by == "judge"] for output in outputs])
     checks = metric_names([[part.told for part in output.parts if part.by == "code"] for output in outputs])
     taken, only = {*judges.values()}, next(iter(judges.values())) if len({*judges.values()}) == 1 else HUMAN
@@ -288,10 +279,9 @@ def _names(outputs: Sequence[PromptfooOutput]) -> dict[tuple[By, Told], str]:
 
 
 def _called(outputs: Sequence[PromptfooOutput]) -> list[PromptfooOutput]:
-    """Return outputs with their ids.
+    """Return outputs with ids.
 
-    Of several outputs of a test each is numbered, `ID/1`. Tests of the same variables are repeats of one: `ID~2` where
-    the output differs, else the same id again.
+    `ID/1` numbers the outputs of a test, `ID~2` different outputs of equal variables.
     """
     keys = [_test_key(output.row) for output in outputs]
     names = _test_names(keys, outputs)
@@ -311,7 +301,6 @@ def _called(outputs: Sequence[PromptfooOutput]) -> list[PromptfooOutput]:
 
 
 def _test_names(keys: Sequence[str], outputs: Sequence[PromptfooOutput]) -> dict[str, str]:
-    """Return what each test is called: by its variable `id` where each has one of its own, else by its number."""
     own, numbers = dict[str, str](), dict[str, str]()
     for key, output in zip(keys, outputs, strict=True):
         own.setdefault(key, _own_id(output.row))
@@ -320,7 +309,6 @@ def _test_names(keys: Sequence[str], outputs: Sequence[PromptfooOutput]) -> dict
 
 
 def _test_key(row: DataRow) -> str:
-    """Return what makes a test: its variables as they were given; without any, its number."""
     given = lookup(row.fields, "testCase.vars", row.fields.get("vars"))
     return _json([given or row.fields["testIdx"], lookup(row.fields, "testCase.description", None)])
 
@@ -334,7 +322,6 @@ def _own_id(row: DataRow) -> str:
 
 
 def _judged(output: PromptfooOutput, part: AssertionResult, metric: str, repeat: int | None) -> DataRow:
-    """Return what one assertion said of one output as a row."""
     cell = output.row
     component = {name: value for name, value in part.said.items() if name in ("pass", "score", "reason", "comment")}
     fields = {name: cell.fields[name] for name in KEPT if name in cell.fields}
@@ -358,7 +345,6 @@ def _provider(value: Any) -> str | None:
 
 
 def _question(fields: Mapping[str, Any]) -> str | None:
-    """Return what was asked: the variable of that name, or the only text among them; else the prompt."""
     given = dict_or_empty(fields.get("vars"))
     texts = {name: value for name, value in given.items() if isinstance(value, str)}
     if named := next((texts[name] for name in ASKED if texts.get(name)), None):
@@ -369,7 +355,6 @@ def _question(fields: Mapping[str, Any]) -> str | None:
 
 
 def _question_in_prompt(prompt: str) -> str:
-    """Return the user's part of a prompt, which may be chat messages as JSON."""
     messages = cell_value(prompt)
     contents = [each.get("content") for each in messages if _is_users(each)] if isinstance(messages, list) else []
     return "\n\n".join(contents) if contents and all(isinstance(each, str) for each in contents) else prompt
@@ -383,24 +368,18 @@ def _is_users(message: Any) -> bool:
 
 
 def _choices(by_test: Mapping[int, Sequence[PromptfooOutput]]) -> dict[int, list[AssertionResult]]:
-    """Return what select-best said of each test; nothing where it chose among more outputs than two."""
     best = {n: [part for each in outputs for part in each.parts if part.type == BEST] for n, outputs in by_test.items()}
     best = {number: parts for number, parts in best.items() if parts}
     return best if all(len(by_test[number]) == CONTESTANTS for number in best) else {}
 
 
 def _chosen(test: DataRow, parts: Sequence[AssertionResult], names: Mapping[tuple[By, Told], str]) -> DataRow:
-    """Return which of two outputs select-best chose. It keeps the criterion, and not what the grader said."""
     error = next((part.error for part in parts if part.error), None)
     row = test._replace(fields=_with_best(test.fields))
     return normalized_row(row, metric=names["judge", parts[0].told], error=error)
 
 
 def _with_best(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a test's fields with the choice of a select-best between two outputs, and these as the responses.
-
-    Of several outputs without one, nothing says whose is meant.
-    """
     outputs = fields["outputs"]
     best = [_selects(grading) for grading in fields["gradings"]]
     if len(outputs) != 2 or None in best:
@@ -412,7 +391,6 @@ def _with_best(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _selects(grading: Any) -> bool | None:
-    """Return whether a select-best chose an output; None where none was asked."""
     parts = lookup(grading, "componentResults") if isinstance(grading, dict) else None
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict) and lookup(part, "assertion.type") == BEST:

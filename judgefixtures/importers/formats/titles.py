@@ -1,4 +1,4 @@
-"""Metric names, made unique if a tool gives one name to several metrics of the same answer."""
+"""Metric names, made unique per answer."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ SHOWN = 60  # characters of what is added to a name
 
 
 def metric_names(answers: Iterable[Sequence[Told]]) -> dict[Told, str]:
-    """Return what each metric is called, the same for every answer; `answers` are the metrics that judged each of them.
+    """Return a unique name for each metric.
 
-    A name alone is enough unless two metrics of that name judged one answer; as much is added as tells them apart.
+    `answers` lists the metrics of each answer. Details are added only as needed.
 
     >>> metric_names([[("rubric", "It is polite."), ("rubric", "It is true.")], [("exact", "4")]])
     {('rubric', 'It is polite.'): 'rubric: It is polite.', ('rubric', 'It is true.'): 'rubric: It is true.', \
@@ -34,7 +34,6 @@ def metric_names(answers: Iterable[Sequence[Told]]) -> dict[Told, str]:
 
 
 def _depth(titles: Sequence[Told]) -> int:
-    """Return how much of each has to be said such that no two are the same."""
     longest = max(len(each) for each in titles)
     return next((n for n in range(1, longest) if len({each[:n] for each in titles}) == len(titles)), longest)
 

@@ -1,4 +1,4 @@
-"""Plain logs: one row per answer in the user's own columns, as JSON lines, JSON, CSV, TSV or Parquet."""
+"""Plain logs: one row per answer in the user's own columns."""
 
 from typing import ClassVar
 
@@ -8,18 +8,18 @@ from .loaded_file import PLAIN, ExportFormat, LoadedFile
 
 
 class PlainLogFormat(ExportFormat):
-    """What no tool's mark is on."""
+    """Format of files that no tool claims."""
 
     name: ClassVar[str] = PLAIN
 
     @classmethod
     def claims(cls, held: LoadedFile) -> bool:  # noqa: ARG003
-        """Tell that any file is one."""
+        """Return True."""
         return True
 
     @classmethod
     def rows(cls, held: LoadedFile) -> list[DataRow]:
-        """Return the rows as they stand."""
+        """Return the rows unchanged."""
         if held.file.suffix.lower() == ".json":
             return rows_within(held.value, held.file, held.source)
         return list(held.rows)

@@ -1,8 +1,6 @@
 """HTML page: report.json and the judges' answers in one file without external resources.
 
-`invisible_characters` escapes texts, `charts` computes geometry, `vocabulary` chooses words, `views` prepares the
-report, and `pair_browser` the list of pairs. The templates, page.css and page.js stand beside them. External text is
-never interpreted: jinja2 escapes it, and page.js inserts it as text.
+External text is never interpreted: jinja2 and page.js escape it.
 """
 
 import base64
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.checks.plain_language import status_with_part
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 
 from .charts import SHARES
 from .invisible_characters import UNSEEN, safe_json
@@ -26,12 +24,15 @@ HERE = Path(__file__).parent
 
 
 def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
-    """Return report.html: the report for people, with a browser of every pair and what was said about it.
+    """Return report.html, with a browser of every pair.
 
-    `report` is report.json, `judgments` the rows of judgments.jsonl; a row of `pairs` has `dataset`, `pair`,
-    `question`, `response_1`, `response_2`, `gold`, `category`, `content_type`, `judges`, who was asked about it so, and
-    `close_for`, the judges for which it is a close call. All are plain JSON values, without secrets. The same values
-    give the same page, and it always has UTF-8. Fields that are missing leave their part of the page out.
+    Missing fields omit their parts of the page. Equal values give equal pages.
+
+    Args:
+        report: report.json.
+        judgments: Rows of judgments.jsonl.
+        pairs: Rows with `dataset`, `pair`, `question`, `response_1`, `response_2`, `gold`, `category`, `content_type`,
+            `judges` and `close_for` (judges for which the pair is close).
 
     >>> html = page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
     >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
@@ -48,12 +49,12 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
 
 
 def style_sheet() -> str:
-    """Return the style sheet of the page, for other pages that are to look like it."""
+    """Return the style sheet for other pages."""
     return (HERE / "page.css").read_text(encoding="utf-8")
 
 
 def content_security_policy(style: str, script: str) -> str:
-    """Return the Content-Security-Policy: nothing is loaded, and nothing runs but the script of the page itself."""
+    """Return the Content-Security-Policy: only the page's own script runs."""
     return (
         f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}; "
         "base-uri 'none'; form-action 'none'"
@@ -78,7 +79,6 @@ def _script_templates() -> Any:
 
 @functools.cache
 def _templates() -> Any:
-    """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
     import jinja2
 
     from ..html import labels as words
@@ -108,7 +108,7 @@ def _templates() -> Any:
 
 
 def _named_in(row: Row) -> str:
-    return status_with_part(row["status"], map(PartRow.from_json, row.get("decided_by") or ()))
+    return status_with_part(row["status"], map(DecisionPart.from_json, row.get("decided_by") or ()))
 
 
 def _finalized(seen: Any) -> Any:

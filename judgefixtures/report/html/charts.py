@@ -11,13 +11,13 @@ STEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # ends of an axis that are easy to
 
 @dataclass(frozen=True, slots=True)
 class ChartAxis:
-    """The values from the left end to the right one."""
+    """The values from left to right."""
 
     low: float
     high: float
 
     def at(self, value: float, length: float = 100) -> float:
-        """Return where a value stands on so long a line; what is beyond an end stands on it.
+        """Return the position of a value on a line, clipped to its ends.
 
         >>> ChartAxis(-1, 1).at(0.5), ChartAxis(0, 1).at(7)
         (75.0, 100.0)
@@ -27,7 +27,7 @@ class ChartAxis:
 
     @property
     def ticks(self) -> tuple[float, float, float]:
-        """The values at both ends, and 0 where it is between them; else the one in the middle."""
+        """Both ends, and 0 or the middle."""
         return (self.low, 0.0 if self.low < 0 < self.high else (self.low + self.high) / 2, self.high)
 
 
@@ -37,7 +37,7 @@ Ends = tuple[float, float]
 
 
 def axis_around_zero(values: Iterable[float]) -> ChartAxis:
-    """Return an axis with 0 in its middle that holds all values.
+    """Return an axis centred on 0 for all values.
 
     >>> axis_around_zero([0.31, -0.12])
     ChartAxis(low=-0.4, high=0.4)
@@ -48,7 +48,7 @@ def axis_around_zero(values: Iterable[float]) -> ChartAxis:
 
 
 def axis_above_zero(values: Iterable[float]) -> ChartAxis:
-    """Return an axis that holds all values and 0, with little room below it where nothing needs more.
+    """Return an axis for all values and 0.
 
     >>> axis_above_zero([0.31, -0.02])
     ChartAxis(low=-0.1, high=0.4)
@@ -60,7 +60,7 @@ def axis_above_zero(values: Iterable[float]) -> ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class IntervalStrip:
-    """An interval on one line, 100 wide: places from 0 to 100, and what a screen reader says instead."""
+    """An interval on a line from 0 to 100, with its accessible text."""
 
     low: float
     value: float
@@ -75,9 +75,14 @@ class IntervalStrip:
 def interval_strip(
     title: str, estimate: Mapping[str, Any] | None, axis: ChartAxis, band: Band | None = None, floor: Ends | None = None
 ) -> IntervalStrip | None:
-    """Return the drawing of an estimate, with what is tolerated and what is noise; None where nothing is estimated.
+    """Return the drawing of an estimate, or None without one.
 
-    A limit of the band that is None is none: the band reaches to that end of the axis.
+    Args:
+        title: The title.
+        estimate: The estimate as JSON.
+        axis: The axis.
+        band: The tolerated range; None as an end is the axis end.
+        floor: The range of noise.
     """
     if not estimate or estimate.get("low") is None or estimate.get("value") is None:
         return None
@@ -99,11 +104,6 @@ def interval_strip(
 
 
 def _tolerated(band: Band) -> str:
-    """Return what a band tolerates, in words where it has one limit.
-
-    >>> _tolerated((None, 0.1)), _tolerated((-0.05, None)), _tolerated((-0.1, 0.1))
-    ('at most 0.1', 'at least -0.05', '-0.1 to 0.1')
-    """
     low, high = band
     if low is None:
         return f"at most {high:.3g}"
@@ -120,7 +120,7 @@ LETTER, LINE = 7, 12  # of a number beside a point
 
 @dataclass(frozen=True, slots=True)
 class PlaneReading:
-    """One reading of a contrast's reasons on the plane: who read them, and how high it stands."""
+    """A reader of reasons, with the height of its dot."""
 
     kind: str
     y: float
@@ -128,7 +128,7 @@ class PlaneReading:
 
 @dataclass(frozen=True, slots=True)
 class PlanePoint:
-    """One contrast on the plane, or several that stand in the same place: their numbers, and the readings."""
+    """The contrasts at one place of the plane."""
 
     x: float
     dots: tuple[PlaneReading, ...]
@@ -139,18 +139,18 @@ class PlanePoint:
 
     @property
     def leader(self) -> bool:
-        """Whether the label stands so far away that a line has to lead to it."""
+        """Whether a line must connect the distant label."""
         return self.ends[0] - self.label_y > LINE
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The highest and the lowest place of its readings."""
+        """The highest and lowest dots."""
         return (min(dot.y for dot in self.dots), max(dot.y for dot in self.dots))
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftAdmissionPlane:
-    """How far verdicts move against how often reasons admit it, for the contrasts of one judge."""
+    """Shifts against admission for the contrasts of one judge."""
 
     axis: ChartAxis
     points: tuple[PlanePoint, ...]
@@ -166,7 +166,7 @@ Route = tuple[float, float, float]  # left end, right end, and the line that a l
 def shift_admission_plane(
     contrasts: Sequence[tuple[str, float, Mapping[str, float]]], axis: ChartAxis
 ) -> ShiftAdmissionPlane:
-    """Return the plane of contrasts, each with its name, its VSR and its readings of CAR by who read the reasons.
+    """Return the plane of contrasts with VSR and CAR by reader.
 
     >>> contrasts = [("a", 0.3, {"as read": 0}), ("b", 0.3, {"as read": 0}), ("c", 0, {"as read": 1})]
     >>> [point.label for point in shift_admission_plane(contrasts, SHARES).points]
@@ -192,7 +192,6 @@ def _near(one: Placed, other: Placed) -> bool:
 
 
 def _point(heap: Sequence[Placed], taken: list[Route]) -> PlanePoint:
-    """Return the point of contrasts in the same place, its label where it covers no other label."""
     _, x, dots, _ = heap[0]
     label = number_ranges([number for number, *_ in heap])
     width = LETTER * len(label)
@@ -202,7 +201,6 @@ def _point(heap: Sequence[Placed], taken: list[Route]) -> PlanePoint:
 
 
 def _free(x: float, dots: Sequence[float], width: float, taken: Sequence[Route]) -> Route:
-    """Return the first place around a point that no dot or label stands in and that is inside of the plane."""
     beside = [(left, y + 4) for y in dots for left in (x + 8, x - 8 - width)]
     stacked = [(x - width / 2, min(dots) - 8 - step * LINE) for step in range(12)]
     stacked += [(x - width / 2, max(dots) + 18 + step * LINE) for step in range(6)]

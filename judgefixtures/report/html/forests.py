@@ -8,7 +8,7 @@ from typing import Any
 
 from judgefixtures.checks.plain_language import NAMED
 from judgefixtures.models.cues import PLACEBO
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 from judgefixtures.models.record import as_json
 from judgefixtures.statistics import Status, format_share
 
@@ -22,19 +22,21 @@ READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 @dataclass(frozen=True, slots=True)
 class ForestLine:
-    """A row of the report with its drawing: of `part`, where that and not its verdicts is drawn.
+    """A row with its drawing.
 
-    With a `name` it is what else there is of the row above, drawn on an axis of its own.
+    Attributes:
+        part: The drawn part, if not the verdicts.
+        name: Its name on an axis of its own.
     """
 
     row: Row
     strip: IntervalStrip | None
-    part: PartRow | None = None
+    part: DecisionPart | None = None
     name: str = ""
 
     @property
     def allowed(self) -> str:
-        """Between which limits the value may lie; empty where it is shown and decides nothing."""
+        """The value's limits, or ""."""
         if self.part is not None:
             return limits_label(self.part)
         tolerance = None if self.name else self.row.get("tolerance")
@@ -42,14 +44,14 @@ class ForestLine:
 
     @property
     def asked_of_reasons(self) -> str:
-        """The limit of CAR, where that is one of the parts that decided."""
-        parts = map(PartRow.from_json, self.row.get("decided_by") or ())
+        """The limit of CAR, if it decided."""
+        parts = map(DecisionPart.from_json, self.row.get("decided_by") or ())
         return next((limits_label(part) for part in parts if part.part == "car" and not self.name), "")
 
 
 @dataclass(frozen=True, slots=True)
 class ForestGroup:
-    """Lines that stand together under a title."""
+    """Lines under a title."""
 
     title: str
     lines: tuple[ForestLine, ...]
@@ -57,7 +59,7 @@ class ForestGroup:
 
 @dataclass(frozen=True, slots=True)
 class ForestPlot:
-    """The intervals of one judge, in groups, on one axis, and what could not be measured."""
+    """The intervals of one judge on one axis."""
 
     judge: str
     groups: tuple[ForestGroup, ...]
@@ -66,18 +68,18 @@ class ForestPlot:
 
     @property
     def lines(self) -> list[ForestLine]:
-        """The lines of all groups."""
+        """All lines."""
         return [line for group in self.groups for line in group.lines]
 
     @property
     def has_parts(self) -> bool:
-        """Whether more than verdicts is in it, so that each value needs its unit and its limits."""
+        """Whether values need units and limits."""
         return any(line.part for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class FaithfulnessView:
-    """The plane of one judge, and its contrasts as a table."""
+    """The plane of one judge, and its table."""
 
     judge: str
     plane: ShiftAdmissionPlane
@@ -86,12 +88,12 @@ class FaithfulnessView:
 
     @property
     def kinds(self) -> set[str]:
-        """By which readings of the reasons there are dots on the plane."""
+        """The readers with dots on the plane."""
         return {kind for _, _, readings in self.rows for kind in readings}
 
 
 def group_rows(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
-    """Return rows by what they have in some columns, in the order in which that comes first."""
+    """Return rows by some columns, in order."""
     groups: dict[Any, list[Row]] = {}
     for row in rows:
         groups.setdefault(itemgetter(*keys)(row), []).append(row)
@@ -115,7 +117,7 @@ def extremes(*parts: Sequence[Row]) -> Iterable[float]:
 
 
 def noise_floor(row: Row) -> tuple[float, float] | None:
-    """Return how far noise alone reaches: the placebo's interval, or as far as repeats flip verdicts, either way."""
+    """Return the range of noise, from the placebo or repeats."""
     floor = row.get("floor") or {}
     if placebo := floor.get("placebo_vsr"):
         return (placebo["low"], placebo["high"])
@@ -157,11 +159,10 @@ def _ends_of_scores(rows: Iterable[Row]) -> Iterable[float]:
 
 
 def _first_line(row: Row, axis: ChartAxis) -> ForestLine:
-    """Return the line of what is gated of a contrast: how far its verdicts shift, or its scores."""
     if not is_by_scores(row):
         return ForestLine(row, _vsr_strip(row, axis))
     shift, limit = row["score_shift"], row["score_limit"]
-    part = PartRow.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
+    part = DecisionPart.from_json({"part": "score", "estimate": shift, "allowed": [-limit, limit]})
     return ForestLine(row, charts.interval_strip(f"score of {_title(row)}", shift, axis, (-limit, limit)), part)
 
 
@@ -175,14 +176,12 @@ def _vsr_strip(row: Row, axis: ChartAxis) -> IntervalStrip | None:
     return charts.interval_strip(_title(row), row["vsr"], axis, band, noise_floor(row))
 
 
-def _parts_beside(row: Row) -> list[PartRow]:
-    """Return what else decided a contrast; CAR has a column of its own."""
-    parts = map(PartRow.from_json, row.get("decided_by") or ())
+def _parts_beside(row: Row) -> list[DecisionPart]:
+    parts = map(DecisionPart.from_json, row.get("decided_by") or ())
     return [part for part in other_deciding_parts(parts, by_scores=is_by_scores(row)) if part.part != "car"]
 
 
-def _part_line(row: Row, part: PartRow) -> ForestLine:
-    """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
+def _part_line(row: Row, part: DecisionPart) -> ForestLine:
     (low, high), estimate = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.axis_around_zero(end for end in (estimate["low"], estimate["high"], low, high) if end is not None)
     band = None if low is high is None else (low, high)
@@ -205,7 +204,6 @@ def faithfulness_planes(contrasts: Sequence[Row]) -> tuple[FaithfulnessView, ...
 
 
 def _readings(row: Row) -> Iterable[tuple[str, Row]]:
-    """Yield what CAR is by every reading of the reasons that there is."""
     for kind, key in READINGS:
         if row.get(key):
             yield kind, row[key]

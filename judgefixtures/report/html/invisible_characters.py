@@ -1,7 +1,6 @@
 """Escaping of characters that are invisible or change the direction of a line.
 
-A browser applies a right-to-left override inside a text, so that people would read another text than the judge did. The
-same holds for zero-width characters and for tags that only models read.
+Otherwise people would read another text than the judge.
 """
 
 import json
@@ -20,7 +19,7 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def spell_out_invisible(text: str) -> str:
-    r"""Return a text with every unseen character spelled out, for places that hold text alone (titles, attributes).
+    r"""Return a plain text with invisible characters spelled out.
 
     >>> spell_out_invisible("to\u202eleft\r\nnext \U000e0041")
     'to\\u202eleft\nnext \\u{e0041}'
@@ -29,7 +28,7 @@ def spell_out_invisible(text: str) -> str:
 
 
 def mark_invisible_html(text: Any) -> Any:
-    r"""Return a text as HTML with every unseen character spelled out and marked as such; what is HTML stays as it is.
+    r"""Return a text as HTML with invisible characters marked; HTML stays unchanged.
 
     >>> mark_invisible_html("<b>\u202e")
     Markup('&lt;b&gt;<span class="mark">\\u202e</span>')
@@ -44,7 +43,7 @@ def mark_invisible_html(text: Any) -> Any:
 
 
 def split_at_invisible(text: str) -> list[str]:
-    r"""Return a text in pieces: each second one, beginning with the second, is an unseen character spelled out.
+    r"""Return the pieces of a text; every second one is an invisible character.
 
     >>> split_at_invisible("to\u202eleft"), split_at_invisible("plain")
     (['to', '\\u202e', 'left'], ['plain'])
@@ -58,7 +57,7 @@ def split_at_invisible(text: str) -> list[str]:
 
 
 def safe_json(value: Any) -> Any:
-    r"""Return a JSON value as the text of a script element: it cannot end the element, and it has UTF-8.
+    r"""Return JSON that is safe in a script element.
 
     >>> print(safe_json(["</script>", 1]))
     ["\u003c/script\u003e",1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.models.findings import PartRow, Row
+from judgefixtures.models.findings import DecisionPart, Row
 from judgefixtures.models.vocabulary import OF_PAIRS
 from judgefixtures.statistics import format_share, format_signed
 from judgefixtures.statistics.log_odds import odds_ratio
@@ -18,22 +18,22 @@ COMPARED, WORSE = _TABLE["compared"], _TABLE["worse"]
 
 
 def capitalize_first(text: str) -> str:
-    """Return a text with its first letter as a capital one; the others stay as they are."""
+    """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def share_label(value: float | None) -> str:
-    """Return a share without its leading zero: .15, 1.00; a dash where there is none."""
+    """Return a share such as .15, or a dash."""
     return "–" if value is None else format_share(value)
 
 
 def shift_label(value: float | None) -> str:
-    """Return a difference with its sign, +0.30 or −0.30; a dash where there is none."""
+    """Return a difference such as +0.30 or −0.30, or a dash."""
     return "–" if value is None else format_signed(value).replace("-", "−")
 
 
 def interval_label(estimate: Row | None) -> str:
-    """Return an interval, empty where there is none.
+    """Return an interval, or "".
 
     >>> interval_label({"value": 0.3, "low": -0.0307, "high": 0.3798, "confidence": 0.9, "n": 100})
     '−.031 to .380'
@@ -43,19 +43,19 @@ def interval_label(estimate: Row | None) -> str:
     return f"{format_share(estimate['low'], 3)} to {format_share(estimate['high'], 3)}".replace("-", "−")
 
 
-def other_deciding_parts(parts: Iterable[PartRow], *, by_scores: bool = False) -> list[PartRow]:
-    """Return the parts that a status is due to beside the shift that is gated, as far as they are estimates."""
+def other_deciding_parts(parts: Iterable[DecisionPart], *, by_scores: bool = False) -> list[DecisionPart]:
+    """Return the other deciding parts that have estimates."""
     gated = ("vsr", "effect", "score") if by_scores else ("vsr", "effect")
     return [part for part in parts if part.estimate and part.part not in gated]
 
 
-def estimate_label(part: PartRow) -> tuple[str, str]:
+def estimate_label(part: DecisionPart) -> tuple[str, str]:
     """Return the estimate of a part and its interval, in the part's own unit.
 
     >>> from judgefixtures.statistics import Estimate
-    >>> estimate_label(PartRow(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
+    >>> estimate_label(DecisionPart(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
     ('+1.00 points', '.900 to 1.100')
-    >>> estimate_label(PartRow(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
+    >>> estimate_label(DecisionPart(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
     ('odds ratio 2.2', '1.6 to 3.0')
     """
     assert part.estimate is not None
@@ -68,14 +68,14 @@ def estimate_label(part: PartRow) -> tuple[str, str]:
     return f"{format_signed(value)}{points}", " to ".join(format_share(end, 3) for end in ends)
 
 
-def limits_label(part: PartRow) -> str:
+def limits_label(part: DecisionPart) -> str:
     """Return between which limits the estimate of a part may lie.
 
-    >>> limits_label(PartRow(part="log_odds", allowed=(-0.405, 0.405)))
+    >>> limits_label(DecisionPart(part="log_odds", allowed=(-0.405, 0.405)))
     '0.67 to 1.5'
-    >>> limits_label(PartRow(part="max_silent", allowed=(None, 0.05)))
+    >>> limits_label(DecisionPart(part="max_silent", allowed=(None, 0.05)))
     'at most .05'
-    >>> limits_label(PartRow(part="car", allowed=(0.8, None)))
+    >>> limits_label(DecisionPart(part="car", allowed=(0.8, None)))
     'at least .80'
     """
     if not part.allowed:
@@ -90,7 +90,7 @@ def limits_label(part: PartRow) -> str:
 
 
 def confidence_label(estimate: Row | None) -> str:
-    """Return the confidence of an interval as a table's head has it, empty where it is not known.
+    """Return the confidence of an interval for a header, or "".
 
     >>> confidence_label({"confidence": 0.9})
     ', 90% CI'
@@ -100,7 +100,7 @@ def confidence_label(estimate: Row | None) -> str:
 
 
 def number_label(value: float | None) -> str:
-    """Return a count or an amount with its thousands apart, a dash where it is not known.
+    """Return a count or amount with separators, or a dash.
 
     >>> number_label(12345.0), number_label(0.5), number_label(None)
     ('12,345', '0.5', '–')
@@ -111,7 +111,7 @@ def number_label(value: float | None) -> str:
 
 
 def status_label(value: str) -> dict[str, str]:
-    """Return what stands for a status: the word, a sign, and the name of its colour.
+    """Return a status's word, sign and colour name.
 
     >>> status_label("FAIL")
     {'word': 'FAIL', 'sign': '✕', 'kind': 'fail'}
@@ -123,7 +123,7 @@ def status_label(value: str) -> dict[str, str]:
 
 
 def swap_part_label(kind: str, name: str = "", verdict_words: str = "verdicts") -> str:
-    """Return what a part of a decision compares, in words; `said` is what the judges said.
+    """Return what a decision's part compares.
 
     >>> swap_part_label("abs-vsr", "recency"), swap_part_label("accuracy", "house-qa")
     ('how far verdicts follow recency', 'accuracy over both orders: house-qa')
@@ -138,7 +138,7 @@ def swap_part_label(kind: str, name: str = "", verdict_words: str = "verdicts") 
 
 
 def worse_parts_text(parts: Iterable[tuple[str, str]], verdict_words: str = "verdicts") -> str:
-    """Return what is worse about a candidate, by kind and name; parts of the same kind in one phrase.
+    """Return in which parts a candidate is worse.
 
     >>> worse_parts_text([("abs-vsr", "recency"), ("abs-vsr", "age"), ("accuracy", "")])
     'its verdicts follow recency and age more; it is right less often'
@@ -154,7 +154,7 @@ def worse_parts_text(parts: Iterable[tuple[str, str]], verdict_words: str = "ver
 
 
 def number_ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as a label, those in a row as a range.
+    """Return ascending numbers with ranges.
 
     >>> number_ranges([1, 2, 3, 5, 7, 8])
     '1–3, 5, 7, 8'

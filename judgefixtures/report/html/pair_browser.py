@@ -1,8 +1,4 @@
-"""Data of the page's pair browser: one entry per pair and contrast of a judge.
-
-Each text is stored once in a table and referenced, because many entries share it. The values of the filters are
-computed here, not in the page.
-"""
+"""Data of the page's pair browser: one entry per pair and contrast of a judge."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +26,7 @@ Answers = Mapping[ArmKey, Mapping[int, Row]]  # by arm, and by the number of the
 
 @dataclass(slots=True)
 class TextTable:
-    """A table of texts, each once; number 0 is the empty one."""
+    """A table of distinct texts; number 0 is empty."""
 
     numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
 
@@ -40,17 +36,16 @@ class TextTable:
 
     @property
     def all(self) -> list[str]:
-        """The texts in the order of their numbers."""
+        """The texts in order."""
         return list(self.numbers)
 
 
 def browser_data(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row:
-    """Return what page.js reads: `strings`, `pairs`, `arms` with their answers, `contrasts` and `cases`.
+    """Return the data of page.js: `strings`, `pairs`, `arms`, `contrasts` and `cases`.
 
-    A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for, label]`, of
-    which an example has no response 2, and behind it `[name, text]` of each column that is shown; an answer
-    `[chosen, reason, invalid, acknowledgment, span, extras]` without the zeros at its end; texts are numbers of
-    strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
+    A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for, label]`, then
+    `[name, text]` per column. An answer is `[chosen, reason, invalid, acknowledgment, span, extras]` without final
+    zeros. A case is contrast, pair and sum of filters. Texts are numbers of strings.
     """
     texts = TextTable()
     known = _numbers(judgments, pairs)
@@ -76,10 +71,7 @@ def browser_data(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) ->
 
 
 def _numbers(judgments: Sequence[Row], pairs: Sequence[Row]) -> dict[tuple[str, str, str], int]:
-    """Return the number of the row that holds a pair as a judge was asked about it, by judge, dataset and pair.
-
-    Two judges may have been asked about the same pair with its responses in other places: then it has two rows.
-    """
+    """Keep one row per order: judges may see a pair in different orders."""
     everybody = sorted({row["judge"] for row in judgments})
     return {
         (judge, row["dataset"], row["pair"]): number
@@ -89,7 +81,6 @@ def _numbers(judgments: Sequence[Row], pairs: Sequence[Row]) -> dict[tuple[str, 
 
 
 def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int]) -> dict[ArmKey, dict[int, Row]]:
-    """Return the judgments of every arm by the number of their pair; those about pairs that are not known are left."""
     rows_by_arm: dict[ArmKey, dict[int, Row]] = defaultdict(dict)
     for row in judgments:
         pair = known.get((row["judge"], row["dataset"], row["pair"]))
@@ -99,10 +90,6 @@ def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int])
 
 
 def _contrasts(report: Row, answers: Answers) -> Iterator[Row]:
-    """Yield the contrasts whose arms were answered, then every arm with verdicts that nothing compares, by itself.
-
-    What each is about, the numbers of its pairs, is `about`. Those of a swap come behind those of gates.
-    """
     left = {arm: set(answers[arm]) for arm in sorted(answers)}
     gated: list[Row] = report.get("contrasts") or []
     for row in (*gated, *_swapped(report, {_key(row) for row in gated})):
@@ -120,7 +107,6 @@ def _contrasts(report: Row, answers: Answers) -> Iterator[Row]:
 
 
 def _swapped(report: Row, known: set[tuple[str, str, str]]) -> Iterator[Row]:
-    """Yield the contrasts of a swap, of candidate and baseline each, but for those that are known already."""
     for row in report.get("swap") or []:
         for judge in (row["judge"], row["baseline"]) if row.get("arms") else ():
             own = {**row, "judge": judge}
@@ -134,15 +120,11 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _about(row: Row, x: Iterable[int], y: Iterable[int]) -> set[int]:
-    """Return which pairs a contrast is about: those that were asked about in either arm.
-
-    Attacks on a judge of one response leave out examples that should pass, of which the plain arm may have answers.
-    """
+    """Return a contrast's pairs: attacks omit examples labelled pass."""
     return {*x} if is_grade_contrast(row) and is_edit(row) else {*x, *y}
 
 
 def _flagged(row: Row, others: Sequence[ArmKey], answers: Answers, pairs: Sequence[Row]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of a contrast with what they can be filtered by."""
     named = None if row.get("moved") is None else set(row["moved"])
     sides = [(answers[arm], answers.get(other, {})) for arm, other in zip(row["arms"], others, strict=True)]
     for number in sorted(row["about"]):
@@ -158,7 +140,6 @@ def _flagged(row: Row, others: Sequence[ArmKey], answers: Answers, pairs: Sequen
 
 
 def _moved(chosen: Sequence[int], outcome: str | None) -> bool:
-    """Return whether both arms are valid and chose another response of the pair."""
     if len(chosen) < 2 or NONE in chosen:
         return False
     first, second = chosen
@@ -166,7 +147,6 @@ def _moved(chosen: Sequence[int], outcome: str | None) -> bool:
 
 
 def _chosen(row: Row) -> int:
-    """Return which response a judgment chose by where it stood, 0 for a tie, -1 for an invalid one."""
     if row.get("tie"):
         return TIE
     chosen = row.get("selected_response")
@@ -187,17 +167,13 @@ def _pair(row: Row, texts: TextTable) -> list[Any]:
 
 
 def _plain(row: Row) -> Pair:
-    """Return the pair of a row, of which an edit changes one response; an example is its only one."""
     if "response" in row:
         return Example(row["pair"], row["question"], row["response"])
     return Pair(row["pair"], row["question"], row["response_1"], row["response_2"], row.get("gold"))
 
 
 def _is_turned(arm: ArmKey, there: Collection[ArmKey]) -> bool:
-    """Return whether an arm shows the pair's own response 2 first: its condition is another one in the other order.
-
-    A cue's label may be a number, too: `age-20-21` is turned where there is an `age-20`, and there is none.
-    """
+    """Return whether an arm is reversed: `age-20-21` is only if `age-20` exists."""
     judge, dataset, condition, repeat = arm
     plain = condition.removesuffix(TURNED)
     return plain != condition and (plain == NO_CUE.name or (judge, dataset, plain, repeat) in there)
@@ -244,6 +220,5 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
 
 
 def _is_of_cue(row: Row) -> bool:
-    """Tell whether a contrast is of labels, whose favoured one a verdict or a grade may go to."""
     chosen = row.get("outcome", "chose-first") == "chose-first" or is_grade_contrast(row)
     return chosen and bool(row.get("x")) and not is_edit(row)

@@ -22,10 +22,12 @@ from .labels import capitalize_first, swap_part_label, worse_parts_text
 
 @dataclass(frozen=True, slots=True)
 class SwapView:
-    """The decision on one candidate: a sentence, what it covers, both judges by themselves, and its parts.
+    """The decision on one candidate.
 
-    `sides` has each quantity under its name, of candidate and baseline; `notes` say what has to be known of them.
-    `reasons` are those that nothing above them says in the same words.
+    Attributes:
+        sides: Each quantity of both judges, by name.
+        notes: Explanations of the sides.
+        reasons: Reasons not shown above.
     """
 
     row: Row
@@ -79,7 +81,6 @@ UNADMITTED = (
 
 
 def _is_unadmitted(components: Iterable[ComponentRow]) -> bool:
-    """Tell whether of all parts the unadmitted shift is the shift, of either judge and held to the same margin."""
     numbers = attrgetter("value", "low", "high", "margin", "status", "judge", "baseline")
     of_shift = {each.name: numbers(each) for each in components if each.kind == "abs-vsr"}
     of_hidden = {each.name: numbers(each) for each in components if each.kind == HIDDEN}
@@ -87,7 +88,6 @@ def _is_unadmitted(components: Iterable[ComponentRow]) -> bool:
 
 
 def _guards(components: Iterable[Row], words: Vocabulary) -> Iterable[ForestGroup]:
-    """Yield the guards of each kind: single contrasts on one dataset, and what is of a dataset alone."""
     for kind, own in group_rows(components, "kind").items():
         title = swap_part_label(kind, "a single contrast" if kind in SHIFTS else "", words.said)
         lines = tuple(ForestLine(each, None, name=str(each.get("name"))) for each in own)
@@ -103,7 +103,6 @@ def _is_of_all(part: Row) -> bool:
 
 
 def _margin_strip(part: Row, name: str, axis: ChartAxis) -> IntervalStrip | None:
-    """Return the drawing of a part: accuracy may fall by its margin, most else rise by it, the pass rate do both."""
     margin, band = part.get("margin"), None
     if margin is not None:
         ways = fault_signs(part["kind"])
@@ -116,7 +115,6 @@ def _named(part: Row) -> tuple[str, str]:
 
 
 def _swap_lead(row: Row, components: Sequence[Row], words: Vocabulary) -> str:
-    """Say in one sentence or two what the decision is and what it rests on."""
     parts = list(filter(_is_of_all, components))
     worse, unclear = (
         worse_parts_text((_named(part) for part in parts if part["status"] == status), words.said)

@@ -1,7 +1,4 @@
-"""Views of the page's parts, built from report.json.
-
-A part whose fields the report lacks is empty, and the template omits it.
-"""
+"""Views of the page's parts, built from report.json."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +9,7 @@ from judgefixtures.checks.log_odds_and_scores import not_applied_lines
 from judgefixtures.checks.order_flips import flips_lines
 from judgefixtures.checks.plain_language import NAMED
 from judgefixtures.models.check_rows import RankingRow
-from judgefixtures.models.findings import PartRow, Row, decided_by_control
+from judgefixtures.models.findings import DecisionPart, Row, decided_by_control
 from judgefixtures.statistics import Status
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.texts import join_names
@@ -45,7 +42,7 @@ from .vocabulary import verdict_word
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """A judge: what it is, where its answers come from, and how its checks came out."""
+    """A judge's identity, source and results."""
 
     name: str
     kind: str
@@ -57,7 +54,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class JudgeProblems:
-    """What is not fine about a judge: a row for each thing, and those of one ERROR that are unfolded."""
+    """The problems of a judge, those of one ERROR folded."""
 
     judge: str
     first: tuple[Row, ...]
@@ -65,7 +62,7 @@ class JudgeProblems:
 
 
 def page_view(report: Row) -> SimpleNamespace:
-    """Return what the page shows beside the browser of pairs, by name, whichever parts of a report there are."""
+    """Return the page's parts by name."""
     contrasts: list[Row] = report.get("contrasts") or []
     cells: list[Row] = report.get("four_cells") or []
     edits = [row for row in contrasts if is_edit(row)]
@@ -110,20 +107,17 @@ def page_view(report: Row) -> SimpleNamespace:
 
 
 def is_edit(row: Row) -> bool:
-    """Return whether a contrast is about an edited response, such as one that an attack was put into.
-
-    A label of a cue may be called plain, too: then sentences say it.
-    """
+    """Return whether a contrast is about edited responses."""
     return bool(row.get("outcome") == "chose-edited" or (row.get("y") == "plain" and not row.get("sentences")))
 
 
 def contrast_sentence(row: Row) -> str:
-    """Return the sentence that says how a contrast came out, its message where there is none."""
+    """Return a contrast's sentence, or its message."""
     return capitalize_first(str(row.get("text") or row.get("message") or ""))
 
 
 def baselines_by_candidate(report: Row) -> dict[str, str]:
-    """Return the judge that each candidate was compared with."""
+    """Return the baseline of each candidate."""
     return {row["judge"]: row["baseline"] for row in _decisions(report)}
 
 
@@ -131,7 +125,6 @@ def baselines_by_candidate(report: Row) -> dict[str, str]:
 
 
 def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
-    """Say per judge how its own checks came out, and what moves its verdicts."""
     lines = judge_results(report) if "results" in report else list(_counted(contrasts))
     yield from (line if line.endswith(".") else f"{line}." for line in lines)
     for judge, own in group_rows(contrasts, "judge").items():
@@ -143,7 +136,6 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
 
 
 def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
-    """Say what else is demonstrably beyond its limit, where the verdicts are not."""
     families: dict[str, set[str]] = {}
     for row in rows:
         if row["status"] == Status.FAIL and row.get("vsr_status") != Status.FAIL and not _is_of_control(row):
@@ -167,11 +159,6 @@ def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
 
 
 def _findings(report: Row) -> Iterable[JudgeProblems]:
-    """Yield per judge all that is not fine: contrasts of a family that came to the same as one, the worst first.
-
-    What was not measured mostly was not for one reason, so that one of it stands for all: a control that was not
-    passed before anything that could not be asked.
-    """
     contrasts = CONTRASTS.read_records(report)
     of_control = [[row] for row in contrasts if decided_by_control(row.decided_by)]  # each counts
     others = [row for row in contrasts if [row] not in of_control]
@@ -196,17 +183,15 @@ URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
 
 
 def _is_of_control(row: Row) -> bool:
-    return decided_by_control(map(PartRow.from_json, row.get("decided_by") or ()))
+    return decided_by_control(map(DecisionPart.from_json, row.get("decided_by") or ()))
 
 
 def _size(row: Row) -> float:
-    """Return how far verdicts moved."""
     estimate = row.get("vsr") or row.get("cue_effect")
     return abs(estimate["value"]) if estimate else 0.0
 
 
 def _people(report: Row) -> Iterable[JudgeSummary]:
-    """Yield every judge that the report names, baselines last."""
     baselines = set(baselines_by_candidate(report).values())
     identities: Mapping[str, Row] = report.get("judges") or {}
     recorded = (report.get("run") or {}).get("recorded") or {}
@@ -221,7 +206,6 @@ def _people(report: Row) -> Iterable[JudgeSummary]:
 
 
 def _sources(people: Sequence[JudgeSummary]) -> Iterable[str]:
-    """Say where all answers come from, judges with the same source in one sentence."""
     names: dict[str, list[str]] = {}
     for person in people:
         names.setdefault(person.source, []).append(person.name)
@@ -230,7 +214,6 @@ def _sources(people: Sequence[JudgeSummary]) -> Iterable[str]:
 
 
 def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, str]]:
-    """Yield the fields of an identity, those of tables within it under both names."""
     for key, value in identity.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")

@@ -1,7 +1,4 @@
-"""Vocabulary of the page: pairs and verdicts, examples and grades, or both.
-
-data/page.toml holds the page's own words, models/vocabulary.py those of all sentences.
-"""
+"""Vocabulary of the page, from data/page.toml and models/vocabulary.py."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +10,7 @@ from judgefixtures.util.patterns import load_table
 
 @dataclass(frozen=True, slots=True)
 class PageVocabulary:
-    """The words of a page; those for a single case are words that fit whichever case is shown."""
+    """The words of a page, for pairs, examples or both."""
 
     of: tuple[Vocabulary, ...]
     title: str  # of the browser, and of a column of counts
@@ -27,36 +24,36 @@ class PageVocabulary:
 
     @property
     def one(self) -> str:
-        """What is asked about."""
+        """The name of a unit."""
         return combine_words(self.of, "one")
 
     @property
     def many(self) -> str:
-        """Several of these."""
+        """Its plural."""
         return combine_words(self.of, "many")
 
     @property
     def verdict(self) -> str:
-        """What is said of it."""
+        """The name of an answer."""
         return combine_words(self.of, "says")
 
     @property
     def verdicts(self) -> str:
-        """Several of these."""
+        """Its plural."""
         return combine_words(self.of, "said")
 
     @property
     def examples(self) -> bool:
-        """Whether examples are among it."""
+        """Whether there are examples."""
         return OF_EXAMPLES in self.of
 
     @property
     def pairs(self) -> bool:
-        """Whether pairs are among it."""
+        """Whether there are pairs."""
         return OF_PAIRS in self.of
 
     def shifts_of(self, by_scores: Collection[bool]) -> str:
-        """Return the heading of shifts that are of scores, of verdicts or grades, or of both.
+        """Return the heading of shifts.
 
         >>> PAIRS.shifts_of({True}), PAIRS.shifts_of({False}), PAIRS.shifts_of({True, False})
         ('Score shifts', 'Verdict shifts', 'Score and verdict shifts')
@@ -66,7 +63,7 @@ class PageVocabulary:
         return f"Score and {self.shifts[:1].lower()}{self.shifts[1:]}" if False in by_scores else "Score shifts"
 
     def told(self, of_pairs: str, of_examples: str) -> str:
-        """Return what holds of the judges of this page; of both kinds, where both are there.
+        """Return the text for pairs, examples or both.
 
         >>> BOTH.told("two are compared.", "one is graded.")
         'two are compared. For a judge of one response, one is graded.'
@@ -83,7 +80,7 @@ PAIRS, EXAMPLES, BOTH = (
 
 
 def page_vocabulary(report: Row, pairs: Sequence[Row]) -> PageVocabulary:
-    """Return the words of a page by the contrasts and by the rows of pairs and examples; without any, those of pairs.
+    """Return the words for a report and its pairs.
 
     >>> page_vocabulary({}, [{"response": "It is Paris."}]).title, page_vocabulary({}, []).title
     ('Examples', 'Pairs')
@@ -96,12 +93,12 @@ def page_vocabulary(report: Row, pairs: Sequence[Row]) -> PageVocabulary:
 
 
 def is_grade_contrast(row: Row) -> bool:
-    """Return whether a contrast is one of grades: its outcome is that the response passes."""
+    """Return whether a contrast's outcome is a pass."""
     return wording_of(row.get("outcome", "")) is OF_EXAMPLES
 
 
 def verdict_word(rows: Iterable[Row]) -> str:
-    """Return what a judge's contrasts are about: its verdicts, or its grades.
+    """Return the word for verdicts or grades.
 
     >>> verdict_word([{"outcome": "passed"}]), verdict_word([{"outcome": "chose-first"}])
     ('grades', 'verdicts')

@@ -1,0 +1,64 @@
+"""Readings of reasons: what a judgment's reason says of the cues of its prompt, and against its own verdict."""
+
+from typing import Any
+
+from judgefixtures.models.contrasts import SingleResponseCondition
+from judgefixtures.models.judgments import Judgment
+from judgefixtures.parsing.acknowledgment import Acknowledgment, Detector, acknowledgment, explain_acknowledgment
+from judgefixtures.parsing.acknowledgment_classifier import AcknowledgmentReading
+from judgefixtures.parsing.contradictions import contradiction, grade_contradiction
+from judgefixtures.parsing.language import is_english
+from judgefixtures.parsing.lexicon import Terms
+
+from .llm_detector import has_reason
+
+
+def read_acknowledgment(
+    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
+) -> Acknowledgment:
+    """Return how a judgment's reason acknowledges its cues."""
+    sentences, terms = render_cues(judgment)
+    # A detector that knows no terms is asked about them only where there are some.
+    own: dict[str, Any] = {"terms": terms} if any(terms) else {}
+    return detector(
+        judgment.verdict.reason if text is None else text,
+        *judgment.condition.labels,
+        sentences=sentences,
+        selected=judgment.verdict.selected_response,
+        **own,
+    )
+
+
+def is_unreadable_reason(judgment: Judgment) -> bool:
+    """Return whether a reason exists and is not English."""
+    return has_reason(judgment) and not is_english(judgment.verdict.reason)
+
+
+def explain_reading(judgment: Judgment) -> AcknowledgmentReading:
+    """Return the offline detector's reading with its words."""
+    sentences, terms = render_cues(judgment)
+    verdict = judgment.verdict
+    return explain_acknowledgment(
+        verdict.reason, *judgment.condition.labels, sentences=sentences, selected=verdict.selected_response, terms=terms
+    )
+
+
+def render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
+    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited.
+
+    A response by itself has no number that tells the noun for it from the words of its cue: it is called a response.
+    """
+    condition = judgment.condition
+    noun = "Response" if isinstance(condition, SingleResponseCondition) else judgment.pair.content_type
+    terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
+    return condition.sentences(noun), (terms_1, terms_2)
+
+
+def contradicting_words(judgment: Judgment) -> str | None:
+    """Return the words of a reason that contradict its verdict or grade, or None."""
+    verdict = judgment.verdict
+    if verdict.selected_response is None or judgment.verdict.scores is not None:
+        return None
+    if isinstance(judgment.condition, SingleResponseCondition):
+        return grade_contradiction(verdict.reason, verdict.selected_response == 1, judgment.pair.content_type)
+    return contradiction(verdict.reason, verdict.selected_response, judgment.pair.content_type)
