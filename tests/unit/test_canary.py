@@ -838,13 +838,12 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_line_is_named(tmp_path: Path, line: str, snapshot: SnapshotAssertion) -> None:
+def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     """A line that is not a run is an error with file and line, before anybody is asked."""
     path = tmp_path / "canary.jsonl"
     path.write_bytes(entry().line() + line.encode() + b"\n")
-    with pytest.raises(CanaryLogError) as error:
+    with pytest.raises(CanaryLogError, match=r"canary\.jsonl:2 is not a run"):
         CanaryLog.from_file(path)
-    assert str(error.value) == snapshot
 
 
 def test_a_damaged_log_costs_nothing(project: Project, snapshot: SnapshotAssertion) -> None:

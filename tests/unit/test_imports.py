@@ -1021,10 +1021,10 @@ def test_what_is_printed_can_be_run(project: Project, take: Callable[..., str]) 
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, -1, 1.5, True])
-def test_a_repeat_that_is_none_is_told(value: object, take: Callable[..., str], snapshot: SnapshotAssertion) -> None:
+def test_a_repeat_that_is_none_is_told(value: object, take: Callable[..., str]) -> None:
     """A repeat is a number that somebody counted to."""
     said = take(log(n=1, orders=("1-2",), repeat=value), code=2)
-    assert lines_about(said, "whole number") == snapshot
+    assert "repeat must be a whole number of at least 0" in said
     assert len(said) < 400
 
 
