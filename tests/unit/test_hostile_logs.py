@@ -112,7 +112,7 @@ def refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
         (table(ROWS).encode() + b"e9,q,r\0,pass,fail\n", "log.csv:6: there is a NUL character"),
         (table(ROWS).encode("utf-16-le"), "log.csv:1: there is a NUL character"),
         (table(ROWS).encode("utf-16")[:-1], "log.csv begins as UTF-16 and is not"),
-        (gzip.compress(table(ROWS).encode()), "log.csv is packed with gzip: unpack it"),
+        (gzip.compress(table(ROWS).encode(), mtime=0), "log.csv is packed with gzip: unpack it"),
         (b"PK\x03\x04 a workbook", "log.csv is a zip archive, as Excel's workbooks are"),
         (b"PAR1 a table", "log.csv is a Parquet file: name it .parquet"),
         (b"", "log.csv: it is empty: the first line must name the columns"),
