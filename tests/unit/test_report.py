@@ -20,7 +20,6 @@ from syrupy.assertion import SnapshotAssertion
 from judgefixtures.checks.base import GateDecision
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row, error_row
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.checks.diagnosis import failure_diagnosis
 from judgefixtures.checks.sections import with_holm
 from judgefixtures.config import GateTable, SwapTable
@@ -40,6 +39,7 @@ from judgefixtures.report import build_report, terminal_summary, write_report
 from judgefixtures.report.run_record import RunInfo, RunRecord
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
 from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_swap, guard_margin
+from judgefixtures.swap.decide_looks import decide_looks
 from judgefixtures.util.errors import JudgeFixturesError
 
 CONTRAST = contrasts("recency")[0]

@@ -18,7 +18,6 @@ from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import Answers, CheckInput
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import SwapTable, build_config
 from judgefixtures.judges.judge import load_judge
@@ -30,6 +29,7 @@ from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.models.verdicts import Verdict
 from judgefixtures.statistics import Status, gate_non_inferiority, gate_shift
 from judgefixtures.swap import Component, SwapAccuracy, SwapContrast, SwapDecision, decide_swap, guards
+from judgefixtures.swap.decide_looks import decide_looks
 
 SWAP = SwapTable()
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
