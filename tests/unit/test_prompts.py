@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.rendered import lines_about
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.judges.judge import load_judge
 from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
@@ -110,9 +108,13 @@ def own_template(folder: Path, text: str, name: str = "own.txt") -> Path:
 # --- the printed prompt -----------------------------------------------------------------------------------
 
 
-def test_the_paper_prompt_to_the_letter(snapshot: SnapshotAssertion) -> None:
+def test_the_paper_prompt_to_the_letter() -> None:
     """For answers the prompt is the one printed in Appendix A, cue 2 on its own line after cue 1."""
-    assert load_template("silent-judge").render(PAIR, NEW_OLD) == snapshot
+    assert load_template("silent-judge").render(PAIR, NEW_OLD) == (
+        f"{PAPER_HEAD}{QUESTION}\nResponse 1:\n{FIRST}\nResponse 2:\n{SECOND}\n"
+        "Response 1 was written recently (in 2025).\n"
+        "Response 2 was written a long time ago (in 1950)."
+    )
 
 
 def test_without_cues_their_lines_are_empty() -> None:
@@ -122,9 +124,13 @@ def test_without_cues_their_lines_are_empty() -> None:
     )
 
 
-def test_before_puts_each_cue_above_its_response(snapshot: SnapshotAssertion) -> None:
+def test_before_puts_each_cue_above_its_response() -> None:
     """With placement "before" each cue is the line above its own response, and the slots after are empty."""
-    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == snapshot
+    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == (
+        f"{PAPER_HEAD}{QUESTION}\n"
+        f"Response 1:\nResponse 1 was written recently (in 2025).\n{FIRST}\n"
+        f"Response 2:\nResponse 2 was written a long time ago (in 1950).\n{SECOND}\n\n"
+    )
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -135,23 +141,29 @@ def test_without_cues_the_placement_does_not_matter(name: str, pair: Pair) -> No
     assert template.render(pair, NO_CUE, "before") == template.render(pair, NO_CUE, "after")
 
 
-def test_stories_are_called_stories(snapshot: SnapshotAssertion) -> None:
+def test_stories_are_called_stories() -> None:
     """For stories the prompt speaks of story prompt and stories, never of questions or responses."""
     prompt = load_template("silent-judge").render(STORIES, NEW_OLD)
-    assert prompt == snapshot
+    assert prompt.endswith(
+        f"\nStory prompt:\n{STORIES.question}\n"
+        f"Story 1:\n{STORIES.response_1}\nStory 2:\n{STORIES.response_2}\n"
+        "Story 1 was written recently (in 2025).\nStory 2 was written a long time ago (in 1950)."
+    )
     said = prompt.replace('"selected_response"', "").lower()
     assert not [word for word in ("answers to", "question", "response") if word in said]
     assert '"selected_response": 1 or 2 (the better story)' in prompt
-    assert lines_about(prompt, "Output only") == snapshot
+    assert "Output only valid JSON" in prompt
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_an_own_content_type_is_named_in_its_cues(name: str, snapshot: SnapshotAssertion) -> None:
+def test_an_own_content_type_is_named_in_its_cues(name: str) -> None:
     """Another content type is worded as responses, and its cues use its own name."""
     template = load_template(name)
     summaries = replace(PAIR, content_type="Summary")
     prompt = template.render(summaries, NEW_OLD)
-    assert lines_about(prompt, "written recently", "was written") == snapshot
+    assert prompt.endswith(
+        "Summary 1 was written recently (in 2025).\nSummary 2 was written a long time ago (in 1950)."
+    )
     assert template.render(summaries, NO_CUE) == template.render(PAIR, NO_CUE)
 
 
@@ -235,15 +247,18 @@ def test_a_cue_sentence_is_filled_once() -> None:
 # --- templates of one's own -------------------------------------------------------------------------------
 
 
-def test_own_template(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_own_template(tmp_path: Path) -> None:
     """A file with all slots is a template; its order is its own and other braces are none of ours."""
     path = own_template(tmp_path, '{cue_2} {cue_1} {response_2}|{response_1}|{question} {"json": {}} {cue}\n')
     template = load_template(path)
     assert template.name == "own.txt"
     prompt = template.render(PAIR, NEW_OLD)
-    assert prompt == snapshot
+    assert prompt == (
+        "Response 2 was written a long time ago (in 1950). Response 1 was written recently (in 2025). "
+        f'{SECOND}|{FIRST}|{QUESTION} {{"json": {{}}}} {{cue}}'
+    )
     without = template.render(STORIES, NO_CUE)
-    assert without == snapshot
+    assert without == '  It stayed shut.|It opened.|A door opens once a year. {"json": {}} {cue}'
 
 
 @pytest.mark.parametrize("slot", ["question", "response_1", "response_2", "cue_1", "cue_2"])
@@ -279,11 +294,14 @@ def test_the_question_may_be_repeated(tmp_path: Path) -> None:
     assert template.render(PAIR, NEW_OLD).count(QUESTION) == 2
 
 
-def test_before_needs_no_cue_slots(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_before_needs_no_cue_slots(tmp_path: Path) -> None:
     """With placement "before" a template without cue slots is fine, and its prompt still shows both cues."""
     path = own_template(tmp_path, OWN)
     prompt = load_template(path, "before").render(PAIR, NEW_OLD, "before")
-    assert prompt == snapshot
+    assert prompt == (
+        f"Q {QUESTION}\nA Response 1 was written recently (in 2025).\n{FIRST}\n"
+        f"B Response 2 was written a long time ago (in 1950).\n{SECOND}"
+    )
     with pytest.raises(JudgeFixturesError, match=r"lacks \{question\}"):
         load_template(own_template(tmp_path, OWN.replace("{question}", "")), "before")
 
@@ -308,11 +326,11 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, content: bytes | None) -
     assert str(path) in str(error.value)
 
 
-def test_an_unknown_name_is_an_error(snapshot: SnapshotAssertion) -> None:
+def test_an_unknown_name_is_an_error() -> None:
     """A name that is no built-in template names what there is, the likeliest first."""
     with pytest.raises(JudgeFixturesError, match="no template 'silent-juge'") as error:
         load_template("silent-juge")
-    assert lines_about(str(error.value), 'mean "silent-judge') == snapshot
+    assert 'did you mean "silent-judge"' in str(error.value)
     for name in BUILT_IN:
         assert name in str(error.value)
 
@@ -375,19 +393,17 @@ def test_own_family() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"ours": "{content_type} {number} is ours."}])
-def test_a_family_needs_two_labels(labels: Mapping[str, str], snapshot: SnapshotAssertion) -> None:
+def test_a_family_needs_two_labels(labels: Mapping[str, str]) -> None:
     """A family with fewer than two labels has no contrast; the error names it and how many it has."""
-    with pytest.raises(JudgeFixturesError) as error:
+    with pytest.raises(JudgeFixturesError, match=rf"the cue family brand has {len(labels)} label.*two"):
         contrasts("brand", {"brand": labels})
-    assert str(error.value) == snapshot
 
 
-def test_a_sentence_must_say_which_response(snapshot: SnapshotAssertion) -> None:
+def test_a_sentence_must_say_which_response() -> None:
     """A sentence without {number} is refused, naming family, label and sentence."""
     families = {"brand": {"ours": "{content_type} {number} is ours.", "theirs": "{content_type} is theirs."}}
-    with pytest.raises(JudgeFixturesError) as error:
+    with pytest.raises(JudgeFixturesError, match=r"the cue family brand: theirs = '.* is theirs\.'.*add \{number\}"):
         family("brand", families)
-    assert str(error.value) == snapshot
 
 
 def test_an_unknown_family_is_an_error() -> None:
