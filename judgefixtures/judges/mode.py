@@ -27,7 +27,7 @@ from .messages import MESSAGES
 
 
 class TemplateClient(ModelClient[JudgeReply]):
-    """A client whose prompts are made of a template: a judge as its mode knows it."""
+    """A client with a prompt template: a mode's view of a judge."""
 
     template: Template
 
