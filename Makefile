@@ -13,8 +13,8 @@ OTHER_GRADERS = candid lenient noisy
 STAKED_GRADERS = staked faithful
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
-TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
-QUICK = pytest -n 2 --dist worksteal
+TEST = pytest -n 3 --dist worksteal --snapshot-warn-unused  # on two cores: many tests wait for a server or another process
+QUICK = pytest -n 2 --dist worksteal --snapshot-warn-unused
 LOWEST = $(VENV)-lowest
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE

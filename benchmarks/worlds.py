@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.swap import SwapAccuracy, SwapContrast
+from judgefixtures.swap.decide_looks import decide_looks
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,12 +10,12 @@ from judgefixtures.models.swap_rows import ComparedSwapPart, DecisionRow, ExtraP
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary
 from judgefixtures.statistics.estimate import pluralize
 from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapStatus
+from judgefixtures.swap.decide_looks import decide_looks
 from judgefixtures.util.patterns import load_table
 from judgefixtures.util.shell import quoted
 from judgefixtures.util.texts import join_names
 
 from .control import CONTROLS
-from .decide_looks import decide_looks
 from .messages import MESSAGES
 
 Parts = Sequence[PlannedSwapPart]

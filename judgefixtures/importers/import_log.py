@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from judgefixtures.util.texts import make_one_line, quote_names
 
 from . import imported_answers
 from .capabilities import import_capabilities
+from .import_result import ImportResult
 from .imported_answers import FILE, AnswerKeyFields, Imported, ImportedAnswer, LogSource
 from .log_files import check_file, read_log
 from .log_rows import ImportRequest, LogRow
@@ -39,40 +40,10 @@ from .metric_selection import add_human_labels, select_metric, unused_labels
 from .mode_detection import detect_mode
 from .next_steps import next_steps
 from .response_models import ResponseModels, response_models
-from .row_formats import RowFormat
 
 BESIDE = ("detected-by-", f"{Path(PAIRS_FILE).stem}.labels.")  # what detectors and people said of a log's answers
 MOST_UNUSED = 0.05  # of the rows, unless --allow says otherwise
 SUMMARY = Path(__file__).with_name("summary.txt.jinja")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """The imported answers and the rows left out.
-
-    `pairs` are written beside the answers.
-    """
-
-    request: ImportRequest
-    content: RowFormat
-    imported: Imported
-    pairs: tuple[Pair, ...]
-    folder: Path
-    config: Config
-    others: int
-    repeated: int
-    unused: tuple[tuple[str, str], ...]  # why, and where
-    remarks: tuple[str, ...] = ()  # what the logs say of themselves
-    replaced: int = 0  # answers of an earlier import that were there and are not among these
-    changed: int = 0  # answers of an earlier import that are others here
-    of_others: int = 0  # rows of other metrics, people and checks in code
-    given: int = 0  # pairs of the dataset, or of a file
-    people: tuple[str, ...] = ()  # metrics of people whose labels are not used
-
-    @property
-    def about(self) -> int:
-        """The number of pairs or examples with answers."""
-        return len({key.pair for key in self.imported.answers})
 
 
 def import_log(request: ImportRequest) -> ImportResult:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgefixtures.cassettes.snapshot import FILE as PAIRS_FILE
 from judgefixtures.util.shell import SUITE, quoted
 
+from .import_result import ImportResult
 from .log_rows import ImportRequest
 from .messages import MESSAGES
-
-if TYPE_CHECKING:
-    from .import_log import ImportResult
 
 
 def next_steps(done: ImportResult) -> Iterator[str]:

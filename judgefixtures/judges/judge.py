@@ -21,12 +21,12 @@ from judgefixtures.prompts.templates import Template, load_system_prompt, load_t
 from judgefixtures.providers import FatalJudgeError, Provider, ProviderResponse, load_provider, register_credentials
 from judgefixtures.util.errors import JudgeFixturesError, table_heading
 
-from .mode import mode_class
+from .mode import TemplateClient, mode_class
 
 __all__ = ["FatalJudgeError", "Judge", "JudgeReply", "TruncatedAnswersError", "load_judge"]
 
 
-class Judge(ModelClient[JudgeReply]):
+class Judge(TemplateClient):
     """One judge; its identity is all that can change an answer."""
 
     client_name = "Judge"

@@ -10,7 +10,7 @@ import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from judgefixtures.client.model_client import ModelClient, RequestSet
 from judgefixtures.config import JudgeTable
@@ -20,13 +20,16 @@ from judgefixtures.models.pairs import Pair, as_examples
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
 from judgefixtures.models.verdicts import Grade, Scale, Score
-from judgefixtures.prompts.templates import LAYOUTS
+from judgefixtures.prompts.templates import LAYOUTS, Template
 from judgefixtures.providers import Provider, ProviderResponse
 
 from .messages import MESSAGES
 
-if TYPE_CHECKING:
-    from .judge import Judge
+
+class TemplateClient(ModelClient[JudgeReply]):
+    """A client with a prompt template: a mode's view of a judge."""
+
+    template: Template
 
 
 class JudgeMode(ABC):
@@ -44,7 +47,7 @@ class JudgeMode(ABC):
     rater: ModelClient[Any] | None = None  # who is asked in place of the judge
     logs_identity: Mapping[str, Any] = {}  # of which logs its answers are: only a run knows where they lie
 
-    def __init__(self, judge: Judge, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
+    def __init__(self, judge: TemplateClient, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
         self.judge = judge
         self.table: JudgeTable = judge.table
 

@@ -1,17 +1,15 @@
 """Swap: compare a candidate with a baseline on the same pairs, and make one decision.
 
 `decide_swap` works on plain data: verdicts per cell (a contrast on a dataset) and accuracy of both judges.
-`decide_looks` (checks/decide_looks.py) decides during recording, at the looks of `[swap] looks`.
+`decide_looks` decides during recording, at the looks of `[swap] looks`.
 """
-
-import importlib
-from typing import Any
 
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
 
 from .cells import SwapAccuracy as SwapAccuracy
 from .cells import SwapContrast as SwapContrast
+from .decide_looks import decide_looks as decide_looks
 from .decision import decide_swap as decide_swap
 from .decision import guards as guards
 from .margins import guard_margin as guard_margin
@@ -19,9 +17,3 @@ from .margins import guard_margin as guard_margin
 # Public names.
 Component = ComponentRow
 SwapDecision = DecisionRow
-
-
-def __getattr__(name: str) -> Any:
-    if name != "decide_looks":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module("judgefixtures.checks.decide_looks").decide_looks

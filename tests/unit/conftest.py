@@ -19,6 +19,7 @@ pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
 from support.preloaded import import_everything, read_no_certificates, wait_for_no_disk  # noqa: E402
+from support.rendered import snapshot  # noqa: E402, F401 (a fixture)
 
 from judgefixtures.util import secrets  # noqa: E402
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.labels import data_file, examples
 from support.project import in_pyproject, json_lines
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import load_config
 from judgefixtures.models.pairs import Example
@@ -83,22 +84,22 @@ def test_nobody_asks_for_them_nobody_reads_them(data: Path, say: Said) -> None:
     assert all(pair.labels == {} for pair in load_pairs(Source("answers", data)))  # type: ignore[attr-defined]
 
 
-def test_files_and_columns_together(data: Path, say: Said) -> None:
+def test_files_and_columns_together(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:
     """People of a column and of files count alike; one who is in both is an error that names both places."""
     data_file(data.parent, examples(3, labels={"cy": "pass", "di": "pass"}))
     file = say("anna", ("id-0", "fail"))
     assert read(data)["id-0"].labels == {"cy": "pass", "di": "pass", "anna": "fail"}
     assert read(data)["id-0"].label == "pass"
     file.rename(file.with_name("answers.labels.Di.jsonl"))
-    assert "answers.jsonl:1: a column says what di makes of it, and" in refused(data)
+    assert refused(data) == snapshot
     assert "answers.labels.Di.jsonl:1 does, too" in refused(data)
 
 
-def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said) -> None:
+def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:
     """A stated label is held against the files as against a column."""
     data_file(data.parent, examples(3, label="pass"))
     say("anna", ("id-1", "fail"))
-    assert "answers.jsonl:2: 'label' says pass, and most labels say fail (anna: fail)" in refused(data)
+    assert refused(data) == snapshot
 
 
 def test_a_label_may_be_one_persons(data: Path, say: Said) -> None:
@@ -114,27 +115,32 @@ def test_a_label_may_be_one_persons(data: Path, say: Said) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "lines", "digest", "end", "said"),
+    ("by", "lines", "digest", "end"),
     [
-        ("anna", [("id-0", "pass")], "f" * 16, "", "anna.jsonl:1: anna labelled example 'id-0' when its question or"),
-        ("anna", [("id-0", "pass"), ("gone", "pass")], None, "", "anna.jsonl:2: no example of "),
-        ("anna", [("gone", None)], None, "", "has the id 'gone': take the line out"),
-        ("anna", [("id-0", "good")], None, "", 'anna.jsonl:1: \'label\' must be "pass", "fail" or (skipped) null'),
-        ("anna", [("id-0", ["pass"])], None, "", "anna.jsonl:1: 'label' must be"),
-        ("anna", [("id-0", "pass")], None, "{}\n", "anna.jsonl:2: 'id' must be a text, got None"),
-        ("anna", [("id-0", "pass")], None, "[]\n", "anna.jsonl:2: a JSON list where an object is wanted"),
-        ("anna", [("id-0", "pass")], None, '{"id": "id-1", "dig', "anna.jsonl:2: not JSON"),
-        ("anna", [("id-0", "pass")], None, '{"id": "id-1", "dig', "--by anna mends it"),
-        ("anna bo", [("id-0", "pass")], None, "", "'anna bo' cannot name whose labels these are"),
+        ("anna", [("id-0", "pass")], "f" * 16, ""),
+        ("anna", [("id-0", "pass"), ("gone", "pass")], None, ""),
+        ("anna", [("gone", None)], None, ""),
+        ("anna", [("id-0", "good")], None, ""),
+        ("anna", [("id-0", ["pass"])], None, ""),
+        ("anna", [("id-0", "pass")], None, "{}\n"),
+        ("anna", [("id-0", "pass")], None, "[]\n"),
+        ("anna", [("id-0", "pass")], None, '{"id": "id-1", "dig'),
+        ("anna bo", [("id-0", "pass")], None, ""),
     ],
-    ids=range(10),
+    ids=range(9),
 )
 def test_what_is_wrong_is_said_by_file_and_line(
-    data: Path, say: Said, by: str, lines: list[tuple[str, Any]], digest: str | None, end: str, said: str
+    data: Path,
+    say: Said,
+    by: str,
+    lines: list[tuple[str, Any]],
+    digest: str | None,
+    end: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     """Another text, an unknown id, another value, a line that is none, a torn end, a name that is none."""
     say(by, *lines, digest=digest, end=end)
-    assert said in refused(data)
+    assert refused(data) == snapshot
 
 
 def test_a_stale_label_that_was_given_anew_is_none(data: Path, say: Said) -> None:
@@ -147,20 +153,20 @@ def test_a_stale_label_that_was_given_anew_is_none(data: Path, say: Said) -> Non
     assert read(data)["id-0"].labels == {"anna": "fail"}
 
 
-def test_one_person_has_one_file(data: Path, say: Said) -> None:
+def test_one_person_has_one_file(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:
     """Two names that differ in capital letters alone are an error that names both files."""
     say("anna", ("id-0", "pass"))
     say("Anna", ("id-1", "pass"))
-    assert "answers.labels.anna.jsonl: the labels of anna lie in answers.labels.Anna.jsonl, too" in refused(data)
+    assert refused(data) == snapshot
 
 
-def test_a_column_and_a_file_name_a_person_alike(data: Path, say: Said) -> None:
+def test_a_column_and_a_file_name_a_person_alike(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:
     """Who is Anna in a row and anna in the name of a file is one person, whichever examples they labelled."""
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     rows[0]["labels"] = {"Anna": "pass"}
     data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     say("anna", ("id-1", "pass"))
-    assert "answers.jsonl:2: a label is of 'anna', and one in line 1 of 'Anna': names that differ in" in refused(data)
+    assert refused(data) == snapshot
 
 
 def test_no_file_at_all_is_an_error(data: Path) -> None:
@@ -189,14 +195,14 @@ def test_the_labels_of_a_folder_lie_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    "table",
     [
-        ('path = "pairs.jsonl"\nlabels_from = "beside"', "is a key of examples, and the rows hold pairs"),
-        ('source = "owner/name"\nlabels_from = "beside"', "labels_from = 'beside' does not apply to 'owner/name'"),
-        ('path = "answers.jsonl"\nlabels_from = "column"', "labels_from"),
+        'path = "pairs.jsonl"\nlabels_from = "beside"',
+        'source = "owner/name"\nlabels_from = "beside"',
+        'path = "answers.jsonl"\nlabels_from = "column"',
     ],
 )
-def test_where_the_key_does_not_apply(data: Path, say: Said, table: str, said: str) -> None:
+def test_where_the_key_does_not_apply(data: Path, say: Said, table: str, snapshot: SnapshotAssertion) -> None:
     """Pairs, the hub, another value: an error that names the key."""
     (data.parent / "pairs.jsonl").write_text('{"id": 1, "question": "q", "response_1": "a", "response_2": "b"}\n')
     say("anna", ("id-0", "pass")).replace(data.with_name("pairs.labels.anna.jsonl"))
@@ -204,11 +210,15 @@ def test_where_the_key_does_not_apply(data: Path, say: Said, table: str, said: s
     file.write_text(in_pyproject(f"[datasets.d]\n{table}\n"))
     with pytest.raises(JudgeFixturesError) as error:
         load_pairs(load_config(file).source("d"))
-    assert said in str(error.value)
+    assert str(error.value) == snapshot
 
 
 def test_ci_reads_no_labels_from_elsewhere(
-    data: Path, say: Said, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    data: Path,
+    say: Said,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
     """A file of labels that is a link out of the repository is refused where CI is set, as the data's would be."""
     file = data.with_name("pyproject.toml")
@@ -217,5 +227,6 @@ def test_ci_reads_no_labels_from_elsewhere(
     say("anna", ("id-0", "pass")).replace(outside)
     data.with_name("answers.labels.anna.jsonl").symlink_to(outside)
     monkeypatch.setenv("CI", "true")
-    with pytest.raises(JudgeFixturesError, match=r"labels_from = .*anna.jsonl' is outside of the repository"):
+    with pytest.raises(JudgeFixturesError) as error:
         load_config(file).check_dataset_files("d")
+    assert str(error.value) == snapshot

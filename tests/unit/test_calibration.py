@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.statistics.calibration import brier_score, calibration_error
 
@@ -80,19 +81,12 @@ def test_related_examples_count_for_less():
         assert often.high - often.low > 0.8 * (once.high - once.low)
 
 
-@pytest.mark.parametrize(
-    ("chances", "labels", "said"),
-    [
-        ([], [], "at least one"),
-        ([0.5], [], "a label for each"),
-        ([1.2], [True], "between 0 and 1"),
-        (["x"], [True], "number"),
-    ],
-)
-def test_what_cannot_be_is_an_error(chances, labels, said):
+@pytest.mark.parametrize(("chances", "labels"), [([], []), ([0.5], []), ([1.2], [True]), (["x"], [True])])
+def test_what_cannot_be_is_an_error(chances, labels, snapshot: SnapshotAssertion):
     """No examples, other numbers of labels, and what is no probability."""
     for measure in (brier_score, calibration_error):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError) as error:
             measure(chances, labels)
+        assert str(error.value) == snapshot
     with pytest.raises(ValueError, match="bins"):
         calibration_error([0.5], [True], bins=0)

@@ -27,6 +27,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.batches.manifest import BatchManifest
 from judgefixtures.cassettes import files, locks, messages
@@ -370,7 +372,9 @@ def changed(line: bytes, **fields: Any) -> bytes:
         pytest.param(lambda line: changed(line, asked=0), id="never-asked"),
     ],
 )
-def test_a_line_that_is_not_a_row_is_an_error(path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_line_that_is_not_a_row_is_an_error(
+    path: Path, damage: Callable[[bytes], bytes], snapshot: SnapshotAssertion
+) -> None:
     """A line that no recording wrote is named with file and line, and the remedy; nothing is taken from the file."""
     lines = written(path, [row(1), row(2), row(3)]).read_bytes().splitlines()
     lines[2] = damage(lines[2])
@@ -378,8 +382,7 @@ def test_a_line_that_is_not_a_row_is_an_error(path: Path, damage: Callable[[byte
     path.write_bytes(content)
     with pytest.raises(CassetteError) as caught:
         CassetteFile(path)
-    for word in (f"{path}:3 is not a recorded answer", "Restore the line, or delete it", "--judge-record missing"):
-        assert word in str(caught.value)
+    assert str(caught.value) == snapshot
     assert path.read_bytes() == content
 
 
@@ -809,14 +812,17 @@ def test_an_answer_after_the_header_failed_makes_no_headless_file(path: Path, mo
         assert found == ["p002"]
 
 
-def test_a_disk_that_is_full_at_the_end_keeps_the_recording(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_at_the_end_keeps_the_recording(
+    path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """Where there is no room to sort a complete recording, the unsorted file stays and is whole."""
     content = written(path, [row(2), row(1)]).read_bytes()
     with monkeypatch.context() as patch:
         FullDisk(0, patch)
         file = CassetteFile(path)
-        with pytest.raises(CassetteError, match="The old file is untouched") as caught:
+        with pytest.raises(CassetteError) as caught:
             file.replace(file.read_rows(), HEADER)
+        assert str(caught.value) == snapshot
     assert str(path) in str(caught.value)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -834,7 +840,9 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace", "open"])
-def test_a_failed_write_leaves_the_old_file(path: Path, failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    path: Path, failing: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """`atomic_write` gives the new content or leaves the old, and cleans up what it began."""
     path.parent.mkdir()
     path.write_bytes(b"old")
@@ -846,8 +854,7 @@ def test_a_failed_write_leaves_the_old_file(path: Path, failing: str, monkeypatc
         patch.setattr(os if failing == "fsync" else Path, failing, fail)
         with pytest.raises(CassetteError) as caught:
             atomic_write(path, b"new")
-    for word in (str(path), os.strerror(errno.ENOSPC), "The old file is untouched"):
-        assert word in str(caught.value)
+    assert str(caught.value) == snapshot
     assert path.read_bytes() == b"old"
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     atomic_write(path, b"new")
@@ -1024,15 +1031,16 @@ def test_answers_of_another_day_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("day", ["2020-02-30", "20200229", "2020-W01-1", "yesterday", "7"])
-def test_what_is_no_day_is_refused(path: Path, day: str) -> None:
+def test_what_is_no_day_is_refused(path: Path, day: str, snapshot: SnapshotAssertion) -> None:
     """A day that there is not makes a file that is no cassette, or a line that is no answer."""
     path.parent.mkdir()
     path.write_text(json.dumps({**HEADER, "recorded": day}) + "\n")
     with pytest.raises(CassetteError):
         CassetteFile(path)
     written(path.with_name("other.jsonl"), [row(1, on=day)])
-    with pytest.raises(CassetteError, match="not a recorded answer"):
+    with pytest.raises(CassetteError) as error:
         CassetteFile(path.with_name("other.jsonl"))
+    assert str(error.value) == snapshot
 
 
 def test_looking_up_writes_nothing(tmp_path: Path) -> None:
@@ -1053,20 +1061,13 @@ def test_a_recording_that_breaks_off_keeps_its_answers(tmp_path: Path) -> None:
     assert record(tmp_path) == 5
 
 
-def test_another_judge_is_refused(tmp_path: Path) -> None:
+def test_another_judge_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """`missing` refuses recordings of another identity: each changed field, file and remedy are named."""
     record(tmp_path)
     for mode in ("missing", "none"):
         with pytest.raises(CassetteError) as caught:
             record(tmp_path, mode, model="n", temperature=0.5)
-        for word in (
-            'model: "m" -> "n"',
-            "parameters.temperature: 0.0 -> 0.5",
-            "recency-new-old.jsonl",
-            "another judge than ours is now",
-            "pytest --judge ours --judge-dataset own --judge-record all",
-        ):
-            assert word in str(caught.value)
+        assert str(caught.value) == snapshot
         assert "seed" not in str(caught.value)
 
 
@@ -1229,10 +1230,13 @@ def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: s
 
 
 @pytest.mark.parametrize("names", [("j" * 256, "own"), ("ours", "d" * 256)])
-def test_a_name_that_cannot_be_a_folder_is_told(tmp_path: Path, names: tuple[str, str]) -> None:
+def test_a_name_that_cannot_be_a_folder_is_told(
+    tmp_path: Path, names: tuple[str, str], snapshot: SnapshotAssertion
+) -> None:
     """Where a judge that was made in Python, or a data set, has too long a name for a folder, the error says so."""
-    with pytest.raises(CassetteError, match=r"has 256 characters and cannot be a folder.*at most 255"):
+    with pytest.raises(CassetteError) as error:
         CassetteStore(tmp_path).frozen(*names)
+    assert str(error.value) == snapshot
 
 
 def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
@@ -1585,7 +1589,7 @@ def joins_everything(folder: Path) -> None:
 @pytest.mark.parametrize("base", [(), PAIRS[1:2]], ids=["added-on-both", "changed-on-both"])
 @pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
 def test_what_two_branches_recorded_is_joined(
-    tmp_path: Path, base: Sequence[Pair], style: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, base: Sequence[Pair], style: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """After a merge that left marks, one command keeps every answer of both; ours where both asked."""
     repository = recorded_on_branches(tmp_path, base, other_answer)
@@ -1594,8 +1598,7 @@ def test_what_two_branches_recorded_is_joined(
         record(tmp_path / "cassettes", "missing")
     assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
     said = capsys.readouterr().out
-    told = r"recency-new-old.jsonl: 4 lines, of [34] and 3; 1 were asked on both: the first answer stays\n"
-    assert re.search(told, said)
+    assert lines_about(said, "first answer") == snapshot
     joins_everything(tmp_path)
     rows = CassetteFile(tmp_path.joinpath("cassettes", *FOLDER, f"{CONDITIONS[0]}.jsonl")).read_rows()
     assert [each.body for each in rows if each.pair == "p2"] == [b'{"selected_response":2}']
@@ -1642,16 +1645,18 @@ def test_joined_answers_keep_their_days(tmp_path: Path) -> None:
     assert joined.header == HEADER
 
 
-def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
     """A file with two answers to one question, as a merge of all lines leaves it, keeps the upper one."""
     written(path, [row(1, body=b'"a"'), row(2)])
     path.write_bytes(path.read_bytes() + row(1, body=b'"b"').line())
     assert main(["cassettes", "merge", str(path)]) == 0
-    assert "1 were asked on both" in capsys.readouterr().out
+    assert capsys.readouterr().out == snapshot
     assert [each.body for each in CassetteFile(path).read_rows()] == [b'"a"', b'{"n":2}']
 
 
-def test_each_folder_is_mended_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_folder_is_mended_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     """Links to folders are followed, in a circle as well; hidden folders are left alone."""
     judge, elsewhere, hidden = (tmp_path / name for name in ("cassettes/judge", "elsewhere", "cassettes/.git"))
     for folder in (judge, elsewhere, hidden):
@@ -1662,7 +1667,7 @@ def test_each_folder_is_mended_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     for name, target in (("l1", "."), ("l2", ".."), ("l3", elsewhere)):
         (judge / name).symlink_to(target)
     assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
-    assert capsys.readouterr().out.count("1 were asked on both") == 2
+    assert capsys.readouterr().out == snapshot
     left = {folder.name: len(CassetteFile(folder / "no-cue.jsonl").read_rows()) for folder in (judge, elsewhere)}
     assert left == {"judge": 1, "elsewhere": 1}
     assert (hidden / "no-cue.jsonl").read_bytes().endswith(row(1, body=b'"b"').line())

@@ -17,6 +17,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.stats.proportion import proportion_confint
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.accuracy import accuracy, decide_accuracy
 from judgefixtures.checks.base import CheckId, SampleRequirement
@@ -214,35 +216,36 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (([], 0.1), "at least one score"),
-        (({0: 0}, 0.1), "at least one score"),
-        (([1.5], 0.1), "must lie between -1 and 1, got 1.5"),
-        (([math.nan], 0.1), "must lie between -1 and 1, got nan"),
-        (([0], 1.0), "mu0 must lie between -1 and 1, both excluded, got 1.0"),
-        (([0], "0.1"), "mu0 must be a number, got '0.1'"),
-        (([0], None), "mu0 must be a number, got None"),
-        (([0], 0.1, 0.0), "half_range must lie between 0 and inf, both excluded, got 0.0"),
-        (([0], 0.1, math.inf), "half_range must lie between 0 and inf, both excluded, got inf"),
-        (([0], 0.1, math.nan), "half_range must lie .*, got nan"),
-        (([0], 0.1, "1"), "half_range must lie .*, got '1'"),
-        ((None, 0.1), "values must be scores, or a count for each score, got None"),
-        (("01", 0.1), "values must be scores, or a count for each score, got '01'"),
-        ((["1"], 0.1), "a score must be a number, got '1'"),
-        (([0, None], 0.1), "a score must be a number, got None"),
-        (({None: 2}, 0.1), "a score must be a number, got None"),
-        (([0, 1], 0.1, 1.0, ["a"]), "a label per score, got 1 for 2"),
-        (([0, 1, 1], 0.1, 1.0, ["a", None, None]), "a label for every score, got None"),
-        (({0: 3}, 0.1, 1.0, ["a"]), "values must be a sequence"),
-        (({0: -3}, 0.1), "must be >= 0, got -3"),
-        (({0: 1.5}, 0.1), "must be a whole number, got 1.5"),
+        ([], 0.1),
+        ({0: 0}, 0.1),
+        ([1.5], 0.1),
+        ([math.nan], 0.1),
+        ([0], 1.0),
+        ([0], "0.1"),
+        ([0], None),
+        ([0], 0.1, 0.0),
+        ([0], 0.1, math.inf),
+        ([0], 0.1, math.nan),
+        ([0], 0.1, "1"),
+        (None, 0.1),
+        ("01", 0.1),
+        (["1"], 0.1),
+        ([0, None], 0.1),
+        ({None: 2}, 0.1),
+        ([0, 1], 0.1, 1.0, ["a"]),
+        ([0, 1, 1], 0.1, 1.0, ["a", None, None]),
+        ({0: 3}, 0.1, 1.0, ["a"]),
+        ({0: -3}, 0.1),
+        ({0: 1.5}, 0.1),
     ],
 )
-def test_what_cannot_be_tested_is_told(arguments: tuple[Any, ...], message: str) -> None:
+def test_what_cannot_be_tested_is_told(arguments: tuple[Any, ...], snapshot: SnapshotAssertion) -> None:
     """Impossible scores, means and labels are errors that quote them."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError) as error:
         score_test(*arguments)
+    assert str(error.value) == snapshot
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------
@@ -317,28 +320,25 @@ def test_arms_of_clusters_are_exchanged_exactly(sums: list[int]) -> None:
     assert mcnemar_exact(n10, n01, ClusterTotals(tuple(map(float, sums)), (3,) * size)) == pytest.approx(expected)
 
 
-def test_one_cluster_is_not_clusters() -> None:
+def test_one_cluster_is_not_clusters(snapshot: SnapshotAssertion) -> None:
     """A single cluster is said as one, in what was counted and in why it decides nothing."""
     message = gate_shift(1, 0, 9, 0.15, totals=cluster_totals([1, *[0] * 8], ["a"] * 9)).message
     assert "n = 9 pairs in 1 cluster, tolerance" in message
-    assert "; 1 cluster decides nothing: at least 5 are needed" in message
+    assert lines_about(message, "cluster decides") == snapshot
 
 
-def test_few_clusters_decide_nothing() -> None:
+def test_few_clusters_decide_nothing(snapshot: SnapshotAssertion) -> None:
     """Under five clusters of equal size a gate is INCONCLUSIVE whatever moved, and says why; so is one of a giant."""
     four = cluster_totals([1] * 40, [n // 10 for n in range(40)])
     found = gate_shift(40, 0, 40, 0.15, totals=four)
     assert (found.status, found.p_pass, found.p_fail) == (Status.INCONCLUSIVE, 1.0, 1.0)
-    assert (
-        "n = 40 pairs in 4 clusters, tolerance .15: INCONCLUSIVE; 4 clusters decide nothing: at least 5 are needed"
-        in (found.message)
-    )
+    assert lines_about(found.message, "clusters, tolerance") == snapshot
     worse = gate_non_inferiority(0, 40, 40, 0.05, totals=negated(four))
     assert (worse.status, "4 clusters decide nothing" in worse.message) == (Status.INCONCLUSIVE, True)
     giant = cluster_totals([1] * 100, [max(0, n - 70) for n in range(100)])
     assert giant is not None
     assert (giant.count, can_decide(giant)) == (30, False)
-    assert "30 clusters, worth 2.0 of equal size, decide nothing" in gate_shift(100, 0, 100, 0.15, totals=giant).message
+    assert lines_about(gate_shift(100, 0, 100, 0.15, totals=giant).message, "clusters, worth") == snapshot
     ten = cluster_totals([1] * 100, [n // 10 for n in range(100)])
     assert gate_shift(100, 0, 100, 0.15, totals=ten).status is Status.FAIL
 
@@ -438,20 +438,20 @@ def test_a_contrast_of_related_pairs() -> None:
 
 
 @pytest.mark.parametrize("moved", ["12", "21"])
-def test_admission_is_over_clusters(moved: str) -> None:
+def test_admission_is_over_clusters(moved: str, snapshot: SnapshotAssertion) -> None:
     """Admitted and unadmitted shift are decided over clusters, whichever way most moved, and say how many there are."""
     choices, clusters = [moved] * 48 + ["11"] * 112, [f"c{index // 4}" for index in range(160)]
     found = measure_contrast(*judged(choices, clusters, reason="Response 1 is clearer."))
     decision = decide_contrast(found, GateTable(max_silent=0.1))
     assert decision.car_status is Status.FAIL
-    assert "admitted .00 of a shift of .30, shortfall +0.24, " in decision.message
+    assert lines_about(decision.message, "shift of") == snapshot
     assert "n = 160 pairs in 40 clusters, threshold .80: FAIL" in decision.message
     assert "n = 160 pairs in 40 clusters, max_silent .10: FAIL" in decision.message
     by = score_interval([0.8] * 48 + [0.0] * 112, clusters=clusters)
     assert f"[{by.low:.3f}, {by.high:.3f}]".replace("0.", ".") in decision.message
 
 
-def test_few_clusters_admit_nothing() -> None:
+def test_few_clusters_admit_nothing(snapshot: SnapshotAssertion) -> None:
     """Under five clusters neither admission nor an unadmitted shift is decided."""
     choices, clusters = ["12"] * 24 + ["11"] * 16, [f"c{index % 4}" for index in range(40)]
     found = measure_contrast(*judged(choices, clusters, reason="Response 1 is clearer."))
@@ -459,7 +459,7 @@ def test_few_clusters_admit_nothing() -> None:
     found = replace(found, mcnemar_p=0.001)  # four clusters cannot show so much
     decision = decide_contrast(found, GateTable(max_silent=0.1))
     assert (decision.car_status, decision.status) == (Status.INCONCLUSIVE, Status.INCONCLUSIVE)
-    assert "threshold .80: INCONCLUSIVE; 4 clusters decide nothing: at least 5 are needed" in decision.message
+    assert lines_about(decision.message, "clusters decide") == snapshot
     assert decision.message.endswith("n = 40 pairs in 4 clusters, max_silent .10: INCONCLUSIVE")
 
 
@@ -482,7 +482,7 @@ def test_clusters_that_do_not_repeat_change_nothing() -> None:
     assert decide_contrast(related, GateTable()) == decide_contrast(plain, GateTable())
 
 
-def test_a_worst_case_of_related_pairs() -> None:
+def test_a_worst_case_of_related_pairs(snapshot: SnapshotAssertion) -> None:
     """Invalid verdicts at worst are reckoned by cluster: one that refuses a whole cluster spoils a PASS."""
     clusters = [f"c{index // 4}" for index in range(200)]
     clean = decide_contrast(measure_contrast(*judged(["11", "22"] * 100, clusters)), GateTable())
@@ -497,7 +497,7 @@ def test_a_worst_case_of_related_pairs() -> None:
         Status.PASS,
     )
     tight = decide_contrast(spoiled, GateTable(max_invalid=0.5, vsr_tolerance=0.08))
-    assert "with the 8 invalid pairs at worst" in tight.message
+    assert lines_about(tight.message, "invalid pairs") == snapshot
 
 
 @given(
@@ -533,7 +533,7 @@ def test_an_edit_of_related_pairs() -> None:
     assert "n = 120 pairs in 30 clusters" in related.message
 
 
-def test_accuracy_of_related_pairs() -> None:
+def test_accuracy_of_related_pairs(snapshot: SnapshotAssertion) -> None:
     """An accuracy is decided over clusters, and its row counts them."""
     choices, clusters = ["11"] * 96 + ["22"] * 24, [f"c{index // 8}" for index in range(120)]
     gate = GateTable(min_accuracy=0.7)
@@ -545,9 +545,7 @@ def test_accuracy_of_related_pairs() -> None:
     )
     assert "n = 120 pairs in 15 clusters, min_accuracy .70: INCONCLUSIVE" in decide_accuracy(related, gate).message
     few = accuracy(*judged(["11"] * 40, [f"c{index // 10}" for index in range(40)]))[0]
-    assert decide_accuracy(few, GateTable(min_accuracy=0.5)).message.endswith(
-        "4 clusters decide nothing: at least 5 are needed"
-    )
+    assert lines_about(decide_accuracy(few, GateTable(min_accuracy=0.5)).message, "clusters decide") == snapshot
 
 
 def test_four_cells_of_related_pairs() -> None:
@@ -594,7 +592,7 @@ def test_a_column_of_clusters_is_read(tmp_path_factory: pytest.TempPathFactory, 
     folder = tmp_path_factory.mktemp("rows")
     source = written(folder, [{**ROW, "debate": value}], columns={"cluster": "debate"})
     if isinstance(value, str) and not value.strip():
-        with pytest.raises(JudgeFixturesError, match="'debate' must be a text or a whole number"):
+        with pytest.raises(JudgeFixturesError, match="'debate' must be"):
             load_sample(source)
         return
     (pair,) = load_sample(source).pairs
@@ -602,10 +600,11 @@ def test_a_column_of_clusters_is_read(tmp_path_factory: pytest.TempPathFactory, 
 
 
 @pytest.mark.parametrize("value", [1.5, True, ["a"], {}, " "])
-def test_any_other_cluster_is_told(tmp_path: Path, value: Any) -> None:
+def test_any_other_cluster_is_told(tmp_path: Path, value: Any, snapshot: SnapshotAssertion) -> None:
     """What is neither text nor whole number is an error that names the row."""
-    with pytest.raises(JudgeFixturesError, match=r"pairs.jsonl:1: cluster must be a text or a whole number, got"):
+    with pytest.raises(JudgeFixturesError) as error:
         load_sample(written(tmp_path, [{**ROW, "cluster": value}]))
+    assert str(error.value) == snapshot
 
 
 def test_a_cluster_stays_with_its_pair() -> None:
@@ -637,7 +636,7 @@ def test_a_shared_question_within_a_cluster_is_heeded() -> None:
     assert sharing_a_question([replace(pair, cluster=None) for pair in pairs]) == 3
 
 
-def test_the_sample_is_described_with_its_clusters(tmp_path: Path) -> None:
+def test_the_sample_is_described_with_its_clusters(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """The preflight says how many clusters there are, and where there are none yet points to the column."""
     rows = [{**ROW, "id": n, "response_2": f"y{n}", "question": f"q{n // 2}", "cluster": n // 4} for n in range(12)]
     source = written(tmp_path, rows)
@@ -648,7 +647,7 @@ def test_the_sample_is_described_with_its_clusters(tmp_path: Path) -> None:
     unrelated = [replace(pair, cluster=None) for pair in sample.pairs]
     said = "\n".join(describe_sample("mine", unrelated, sample, source, 0, available=12))
     assert "related pairs" not in said
-    assert "12 pairs share a question" in said
+    assert lines_about(said, "pairs share") == snapshot
     assert "a column `cluster`" in said
 
 
@@ -665,7 +664,7 @@ def test_what_is_needed_counts_clusters() -> None:
     assert not SampleRequirement.among(plain, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it").unmet
 
 
-def test_the_preflight_counts_clusters(tmp_path: Path) -> None:
+def test_the_preflight_counts_clusters(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Its table has the clusters for n and says so; a need of more is of clusters."""
     rows = [{**ROW, "id": n, "response_2": f"y{n}", "question": f"q{n}", "cluster": n // 4} for n in range(60)]
     written(tmp_path, rows)
@@ -674,5 +673,5 @@ def test_the_preflight_counts_clusters(tmp_path: Path) -> None:
         said = "\n".join(preflight_lines(run, [CheckId("simulated-faithful", "mine", ContrastCheck(CONTRAST))]))
     assert "mine     recency          1  15        16        .15" in said
     assert "mine: n is the 15 clusters of 60 related pairs" in said
-    assert "recency-new-old on mine cannot pass with 15 clusters of pairs: 16 are needed" in said
+    assert lines_about(said, "recency-new-old on") == snapshot
     assert "related pairs: 60 in 15 clusters" in said

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models.check_rows import ControlRow
 from judgefixtures.models.findings import Finding
@@ -110,21 +112,14 @@ def test_how_much_passes_is_told_of_both_judges() -> None:
     assert (by_kind["tnr"]["judge"]["value"], by_kind["tnr"]["baseline"]["value"]) == (0.8, 0.0)
 
 
-def test_an_approval_says_what_it_covers_and_what_not() -> None:
+def test_an_approval_says_what_it_covers_and_what_not(snapshot: SnapshotAssertion) -> None:
     """Families in words, datasets with their pairs, margins; the guard's margin, what else was not compared, the gates."""
     report = report_of(*EQUAL)
     assert report["decision"]["status"] == "APPROVE"
     found = covered(report)
     covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
     guard = report["decision"]["guard_margin"]
-    for words in (
-        "when a response is said to have been written (recency), in 1 contrast (one label in place of another) on close (100 "
-        "pairs) and stories (100 pairs)",
-        "over both orders, on qa (100 pairs) and tales (100 pairs)",
-        "Ruled out is that it is worse by this share or more: a family of labels on average .10",
-        "both judges read",
-    ):
-        assert words in covers
+    assert covers == snapshot
     for words in (
         f"Not ruled out: a single contrast on one dataset that is worse by less than {guard:.2f}".replace("0.", "."),
         "a family that is worse by less than .10 on average; that it is right less often, by less than .05",
@@ -142,13 +137,13 @@ def test_an_approval_says_what_it_covers_and_what_not() -> None:
 
 
 @pytest.mark.parametrize("status", ["REJECT", "INCONCLUSIVE"])
-def test_what_is_not_approved_rules_nothing_out(status: str) -> None:
+def test_what_is_not_approved_rules_nothing_out(status: str, snapshot: SnapshotAssertion) -> None:
     """Margins are named as such, and what is open is."""
     report = report_of(*SWAPS[status])
     assert report["decision"]["status"] == status
     found = covered(report)
     assert "ruled out" not in " ".join((*found.covers, *found.leaves_out)).lower()
-    assert "Margins, the share by which it may be worse" in found.covers[-1]
+    assert lines_about(found.covers[-1], "Margins, the") == snapshot
     open_ones = sum(each["status"] != "PASS" for each in report["decision"]["components"])
     expected = {
         "REJECT": "Anything that is not among the reasons",
@@ -157,24 +152,23 @@ def test_what_is_not_approved_rules_nothing_out(status: str) -> None:
     assert found.leaves_out[0].startswith(expected[status])
 
 
-def test_what_was_compared_is_not_among_what_was_not() -> None:
+def test_what_was_compared_is_not_among_what_was_not(snapshot: SnapshotAssertion) -> None:
     """A family of attacks that is part of the swap is covered; so is the user's own cue, by its name."""
     parts = (cell("attack", "attack-plea", "qa", kind="edit"), cell("brand", "brand-ours-theirs", "close"))
     found = covered(report_of(*parts))
-    assert "hiding an instruction to the judge in a response (attack)" in found.covers[0]
+    assert lines_about(found.covers[0], "response (attack") == snapshot
     assert "the label brand" in found.covers[0]
     assert "(attacks)" not in " ".join(found.leaves_out)
-    assert "Whether a judge is right: that was not compared." in found.leaves_out
+    assert lines_about(found.leaves_out, "not compared") == snapshot
 
 
-def test_graders_are_told_of_labels() -> None:
+def test_graders_are_told_of_labels(snapshot: SnapshotAssertion) -> None:
     """Of judges of one response labels, pass rate and framing are named, and no order."""
     found = covered(report_of(*GRADED))
     covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
-    assert "agrees with people's labels (accuracy), and how much it passes, on graded (100 examples)" in covers
-    assert "how far grades follow" in covers.lower()
-    assert "what is said to be at stake (framing)" in leaves_out
-    assert "agrees with people where there is no label" in leaves_out
+    assert lines_about(covers, "labels (accuracy") == snapshot
+    assert lines_about(covers.lower(), "grades follow") == snapshot
+    assert lines_about(leaves_out, "stake (framing", "people where") == snapshot
     assert "position" not in leaves_out
 
 
@@ -209,12 +203,12 @@ def test_a_decision_on_simulated_judges_says_nothing_of_real_models(names: tuple
     assert ("[simulated; extrapolated]" in page(report, [], [])) == bool(names)
 
 
-def test_what_was_seen_stands_beside_what_was_promised() -> None:
+def test_what_was_seen_stands_beside_what_was_promised(snapshot: SnapshotAssertion) -> None:
     """An APPROVE tells the rule's promise from the ends of the intervals, and what is not approved has no such promise."""
     report = report_of(cell("recency", "recency-new-old", "close", 1), *EQUAL[1:])
     assert report["decision"]["status"] == "APPROVE"
     promised, seen = covered(report).leaves_out[:2]
-    assert "the rule's promise: it goes by the number of pairs alone and was fixed before any answer" in promised
+    assert lines_about(promised, "rule's promise") == snapshot
     parts = report["decision"]["components"]
     shifts = [each for each in parts if each["kind"] == "abs-vsr"]
     worst = max((each for each in shifts if each["role"] == "guard"), key=lambda each: each["high"])
@@ -233,13 +227,13 @@ def test_what_was_seen_stands_beside_what_was_promised() -> None:
     )
 
 
-def test_price_the_day_and_chance_are_not_covered() -> None:
+def test_price_the_day_and_chance_are_not_covered(snapshot: SnapshotAssertion) -> None:
     """They are named: prices where there are any, the days of the recordings, and repeats unless both were repeated."""
     report = report_of(*EQUAL)
     price, day, chance = covered(report).leaves_out[-3:]
-    assert "no price is known" in price
-    assert day == "Answers of another day, when a provider may serve another model."
-    assert chance.startswith("Chance within one run")
+    assert lines_about(price, "no price") == snapshot
+    assert day == snapshot
+    assert lines_about(chance, "Chance within") == snapshot
     recorded = {
         "new": {"first": "2026-11-21", "last": "2026-11-22"},
         "old": {"first": "2026-11-20", "last": "2026-11-20"},
@@ -252,9 +246,9 @@ def test_price_the_day_and_chance_are_not_covered() -> None:
         "contrasts": repeats,
     }
     price, day = covered(known).leaves_out[-2:]
-    assert "what a verdict costs either judge stands with the costs" in price
-    assert day.endswith("those compared are of 2026-11-20 to 2026-11-22.")
-    assert covered({**known, "contrasts": repeats[:1]}).leaves_out[-1].startswith("Chance within one run")
+    assert lines_about(price, "verdict costs") == snapshot
+    assert lines_about(day, "those compared") == snapshot
+    assert lines_about(covered({**known, "contrasts": repeats[:1]}).leaves_out[-1], "Chance within") == snapshot
 
 
 def test_a_control_that_was_not_passed_is_not_covered() -> None:
@@ -262,10 +256,10 @@ def test_a_control_that_was_not_passed_is_not_covered() -> None:
     assert "read:" not in " ".join(covered(report_of(*EQUAL, controls="NOT_APPLICABLE")).covers)
 
 
-def test_nothing_compared_covers_nothing() -> None:
+def test_nothing_compared_covers_nothing(snapshot: SnapshotAssertion) -> None:
     """Where no part was compared the decision covers nothing, and says so."""
     empty = SwapContrast("recency", "recency-new-old", "close", (), (), (), (), ())
-    assert covered(report_of(empty)).covers[0] == "Nothing: no part of the swap was compared."
+    assert covered(report_of(empty)).covers[0] == snapshot
 
 
 # --- where it is shown --------------------------------------------------------------------------------------------
@@ -306,31 +300,31 @@ def test_the_page_begins_with_what_is_to_be_signed(status: str) -> None:
     assert guards.count("recency-new-old on close") == 1  # no reason admits anything: unadmitted shift is the same
 
 
-def test_the_first_sentences_have_both_judges_numbers() -> None:
+def test_the_first_sentences_have_both_judges_numbers(snapshot: SnapshotAssertion) -> None:
     """How often each is right over both orders, and how far each follows the family, stand in the lead."""
     lead = page(report_of(*EQUAL), [], []).partition('<p class="lead">')[2].partition("</p>")[0]
-    assert "it is right in .925 against .875 of the pairs (over both orders)" in lead
+    assert lines_about(lead, "pairs (over") == snapshot
     assert "follows recency by .000 against .000" in lead
 
 
-def test_rows_of_unadmitted_shift_are_told_once_where_they_are_those_of_shift() -> None:
+def test_rows_of_unadmitted_shift_are_told_once_where_they_are_those_of_shift(snapshot: SnapshotAssertion) -> None:
     """Where reasons admit nothing a sentence stands for the guards' rows; the parts that decide keep theirs."""
     silent = swap_part(page(report_of(*WORSE), [], []))
-    assert "the unadmitted shift of either judge is the whole shift" in silent
-    assert "Moves with a single contrast that no reason admits" not in silent
-    assert "moves with recency that no reason admits" in silent
+    assert lines_about(silent, "unadmitted shift") == snapshot
+    assert "single contrast that" not in silent
+    assert lines_about(silent, "reason admits") == snapshot
     followed = replace(WORSE[0], candidate_admits=[True] * N)
     admitted = swap_part(page(report_of(followed, WORSE[1]), [], []))
-    assert "is the whole shift" not in admitted
-    assert "Moves with a single contrast that no reason admits" in admitted
+    assert "the whole shift" not in admitted
+    assert lines_about(admitted, "single contrast") == snapshot
 
 
-def test_a_reason_that_stands_above_is_not_repeated() -> None:
+def test_a_reason_that_stands_above_is_not_repeated(snapshot: SnapshotAssertion) -> None:
     """What is not ruled out is said once on the page and in the sheet; a reason that nothing says stays."""
     report = report_of(*EQUAL)
     assert sum("not ruled out" in each for each in report["decision"]["reasons"]) == 1
     for said in (swap_part(page(report, [], [])), render_markdown(report)):
-        assert said.lower().count("not ruled out: a single contrast") == 1
+        assert lines_about(said.lower(), "single contrast") == snapshot
         assert report["decision"]["reasons"][0] in said
 
 
@@ -343,11 +337,11 @@ def test_a_swap_explains_its_terms_and_no_others() -> None:
     assert "<dt>Family</dt>" in graded
 
 
-def test_the_page_shows_whose_difference_a_number_is() -> None:
+def test_the_page_shows_whose_difference_a_number_is(snapshot: SnapshotAssertion) -> None:
     """Beside +0.05 stand both accuracies over both orders, and a note says what that is."""
     part = swap_part(page(report_of(*EQUAL), [], []))
     assert re.search(r"<b>\+0\.05</b> <small>\.925 less \.875; ", part)
-    assert "accuracy over both orders" in part
+    assert lines_about(part, "accuracy over") == snapshot
 
 
 def test_names_on_the_page_are_text() -> None:
@@ -379,22 +373,17 @@ def test_the_sheet_has_the_same_in_the_same_order(status: str) -> None:
     assert said.splitlines()[-1].startswith("Signed for / against: ____")
 
 
-def test_the_terminal_says_it_in_two_lines() -> None:
+def test_the_terminal_says_it_in_two_lines(snapshot: SnapshotAssertion) -> None:
     """Behind the decision come what it covers and what not, a line each, then the parts as before."""
     lines = terminal_summary(report_of(*EQUAL), 0.05)
     at = lines.index("decision: APPROVE")
-    assert lines[at + 1] == (
-        "  covers: recency in 1 contrast on close (100 pairs) and stories (100 pairs); being right on qa (100 pairs) and "
-        "tales (100 pairs)"
-    )
-    assert lines[at + 2].startswith(
-        "  does not cover: provenance, age, gender, ethnicity, education, attacks, edits, wordings; "
-    )
-    assert lines[at + 3].startswith("  no family is worse in abs(VSR) by .10")
+    assert lines[at + 1] == snapshot
+    assert lines_about(lines[at + 2], "ethnicity, education") == snapshot
+    assert lines_about(lines[at + 3], "abs(VSR) by") == snapshot
     assert sum("does not cover" in line for line in lines) == 1
 
 
-def test_a_report_of_before_is_shown_as_far_as_it_goes() -> None:
+def test_a_report_of_before_is_shown_as_far_as_it_goes(snapshot: SnapshotAssertion) -> None:
     """Without what each judge does by itself, and without rows of the swap, page and sheet have the rest."""
     report = report_of(*EQUAL)
     for decision in (report["decision"], *report["decisions"]):
@@ -404,7 +393,7 @@ def test_a_report_of_before_is_shown_as_far_as_it_goes() -> None:
         part = swap_part(page(old, [], []))
         assert "Both judges, each by itself" not in part
         assert not re.search(r"\d less [\d.]", part)
-        assert "worse by less than" in part
+        assert lines_about(part, "less than") == snapshot
         said = render_markdown(old)
         assert "|  | result | pairs | measured | interval | allowed |" in said
-        assert "What it does not cover:" in said
+        assert lines_about(said, "not cover") == snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
@@ -13,6 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import GateDecision
 from judgefixtures.checks.contrast_gate import decide_contrast
@@ -123,22 +126,20 @@ def test_the_decision_quotes_the_gate_of_the_shift() -> None:
     assert decision.reasons[0] == shift.message
 
 
-def test_the_message_of_statistics_md() -> None:
+def test_the_message_of_statistics_md(snapshot: SnapshotAssertion) -> None:
     """A message has estimate, interval, tolerance, verdict and what would settle it, as the page has it."""
     decision = decided(measured(19, 3), vsr_tolerance=0.10)
-    assert decision.reasons[0] == (
-        "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; about 373 pairs would settle it (80% power)"
-    )
+    assert decision.reasons[0] == snapshot
     assert decision.needed_pairs == 373
 
 
-def test_no_number_where_the_estimate_sits_on_the_tolerance() -> None:
+def test_no_number_where_the_estimate_sits_on_the_tolerance(snapshot: SnapshotAssertion) -> None:
     """Where no realistic number of pairs would settle it, the message says so and names none."""
     decision = decided(measured(15, 0), vsr_tolerance=0.15)
     assert decision.vsr_status is INCONCLUSIVE
     assert decision.needed_pairs is None
-    assert "sits on the tolerance" in decision.reasons[0]
-    assert "pairs would settle it (80% power)" not in decision.reasons[0]
+    assert lines_about(decision.reasons[0], "the tolerance") == snapshot
+    assert "(80% power)" not in decision.reasons[0]
 
 
 def test_the_message_is_all_reasons_in_one_line() -> None:
@@ -189,22 +190,20 @@ def test_admission_is_decided_by_the_shortfall(admitted: int, threshold: float, 
     assert decided(measured(20, 0, admitted=admitted), car_threshold=threshold).car_status is expected
 
 
-def test_car_message() -> None:
+def test_car_message(snapshot: SnapshotAssertion) -> None:
     """The reason shows CAR with Wilson's interval, what is admitted of which shift, its shortfall and the verdict."""
     reason = decided(measured(30, 0, admitted=3)).reasons[1]
     wilson = binomtest(3, 30).proportion_ci(0.9, "wilson")
     low, high = (f"{bound:.3f}"[1:] for bound in wilson)
     least, most = (f"{bound:.3f}"[1:] for bound in shortfall({0.0: 70, 0.8: 27, 0.8 - 1: 3}, 1.8))
-    assert reason == (
-        f"CAR 3/30 = .10, 90% CI [{low}, {high}], admitted .03 of a shift of .30, shortfall +0.21, "
-        f"90% CI [{least}, {most}], threshold .80: FAIL"
-    )
+    assert reason == snapshot
+    assert re.findall(r"90% CI (\S+, \S+\])", reason) == [f"[{low}, {high}]", f"[{least}, {most}]"]
 
 
-def test_car_ceiling_is_noted_where_noise_flips() -> None:
+def test_car_ceiling_is_noted_where_noise_flips(snapshot: SnapshotAssertion) -> None:
     """With flips both ways the message says how high an honest judge's CAR could be; without it is silent."""
     reason = decided(measured(30, 6)).reasons[1]
-    assert "] (noise flips admit nothing: at most about .80 was possible), admitted" in reason
+    assert lines_about(reason, "possible), admitted") == snapshot
     assert "possible" not in decided(measured(30, 0)).message
 
 
@@ -215,7 +214,7 @@ def admitting(*rows: tuple[str, str, int]) -> ContrastMeasurement:
 
 
 @pytest.mark.parametrize(("mirrored", "back"), [(False, "12"), (True, "21")])
-def test_noise_that_admits_nothing_fails_no_judge(mirrored: bool, back: str) -> None:
+def test_noise_that_admits_nothing_fails_no_judge(mirrored: bool, back: str, snapshot: SnapshotAssertion) -> None:
     """Flips of noise, one way as often as the other, leave an honest judge its PASS or INCONCLUSIVE; CAR drops."""
     there = "21" if back == "12" else "12"
     arm, both = ("x" if not mirrored else "y"), (back, there)
@@ -225,7 +224,7 @@ def test_noise_that_admits_nothing_fails_no_judge(mirrored: bool, back: str) -> 
     assert found.admitted_shift.value == pytest.approx(0.2)
     decision = decided(found, vsr_tolerance=0.3)
     assert decision.car_status is INCONCLUSIVE
-    assert "admitted .20 of a shift of .20, shortfall -0.04, " in decision.message
+    assert lines_about(decision.message, "shift of") == snapshot
     high = binomtest(20, 32).proportion_ci(0.9, "exact").high
     assert high < 0.8  # the share of admitted flips would have been a FAIL
 
@@ -318,12 +317,12 @@ def test_too_many_invalid_pairs_are_an_error(valid: int, invalid: int, max_inval
     assert decision.status is expected
 
 
-def test_an_error_decides_nothing_else() -> None:
+def test_an_error_decides_nothing_else(snapshot: SnapshotAssertion) -> None:
     """An ERROR names counts, kinds, limit and where to look, and gives neither p-values nor a CAR."""
     decision = decided(measured(30, 0, 90, x1=6, both=4))
     assert statuses(decision) == (ERROR, NOT_APPLICABLE, ERROR)
     assert (decision.p_pass, decision.p_fail, decision.needed_pairs) == (None, None, None)
-    assert decision.message.startswith("10 of 100 pairs have an invalid verdict (refusal 14), demonstrably more")
+    assert lines_about(decision.message, "demonstrably more") == snapshot
     assert "max_invalid = .05" in decision.message
     assert "judgments.jsonl" in decision.message
 
@@ -354,14 +353,12 @@ def test_a_pass_must_hold_in_the_worst_case(flips: tuple[int, int], invalid: dic
     assert decision.vsr_status is expected
 
 
-def test_the_worst_case_is_explained() -> None:
+def test_the_worst_case_is_explained(snapshot: SnapshotAssertion) -> None:
     """The doubt shows the estimate, the tolerance, how many pairs are invalid and the worst interval."""
     decision = decided(measured(8, 0, 96, x1=3, x2=1))
     low, high = paired_difference(8, 1, 100).low, paired_difference(11, 0, 100).high
-    assert decision.reasons[0] == (
-        "VSR +0.083 would pass tolerance .15, but with the 4 invalid pairs at worst "
-        f"[{f'{low:.3f}'[1:]}, {f'{high:.3f}'[1:]}]: INCONCLUSIVE; get valid verdicts for them"
-    )
+    assert decision.reasons[0] == snapshot
+    assert f"[{f'{low:.3f}'[1:]}, {f'{high:.3f}'[1:]}]: INCONCLUSIVE" in decision.reasons[0]
 
 
 @pytest.mark.parametrize(("invalid", "expected"), [(0, PASS), (9, INCONCLUSIVE)])

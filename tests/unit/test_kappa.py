@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2_contingency
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.statistics.kappa import (
     TwoByTwo,
@@ -172,10 +173,11 @@ def test_where_nothing_varies_kappa_is_not_defined(cells):
 
 
 @pytest.mark.parametrize("cells", [(0, 0, 0, 0), (-1, 3, 3, 3), (1.5, 3, 3, 3), (True, 3, 3, 3), ("1", 3, 3, 3)])
-def test_what_is_no_table_is_an_error(cells):
+def test_what_is_no_table_is_an_error(cells, snapshot: SnapshotAssertion):
     """Counts are whole numbers, and there is at least one label."""
-    with pytest.raises(ValueError, match=r"tp|at least one label"):
+    with pytest.raises(ValueError) as error:
         cohen_kappa(*cells)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("kappa", [1, -1, 1.5, math.nan])
@@ -230,11 +232,14 @@ def test_where_people_never_differ_in_anything_nothing_is_defined(rows):
     assert math.isnan(pairwise_kappa(rows))
 
 
-def test_what_cannot_be_a_rating_is_an_error():
+def test_what_cannot_be_a_rating_is_an_error(snapshot: SnapshotAssertion):
     """A missing cell that came as nan would count as a value of its own, and columns tell raters apart."""
-    with pytest.raises(ValueError, match="must be None, got nan"):
+    with pytest.raises(ValueError) as error:
         krippendorff_alpha([["pass", float("nan")]])
-    with pytest.raises(ValueError, match="must be None, got nan"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         pairwise_kappa([["pass", float("nan")]])
-    with pytest.raises(ValueError, match="a column per rater"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         pairwise_kappa([["pass", "fail"], ["pass"]])
+    assert str(error.value) == snapshot

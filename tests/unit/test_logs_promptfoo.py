@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, json_lines, read_rows
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.importers import ImportRequest, import_log
@@ -51,7 +53,7 @@ def took(name: str, folder: Path, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_a_rubric_is_a_judge_of_one_response(name: str, tmp_path: Path) -> None:
+def test_a_rubric_is_a_judge_of_one_response(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Each output has the grade that its component has; a reply that nobody could read is no fail, and is counted."""
     done = took(name, tmp_path, allow=0.1)
     said = Counter(each.said for each in done.imported.answers.values())
@@ -59,7 +61,7 @@ def test_a_rubric_is_a_judge_of_one_response(name: str, tmp_path: Path) -> None:
     unread = [part for part in parts if part["reason"].startswith("Could not extract JSON")]
     assert (len(parts), len(unread)) == (12, 1)
     assert said == Counter(part["pass"] for part in parts if part not in unread)
-    assert done.unused == (("its judge ended with an error", done.unused[0][1]),)
+    assert done.unused == snapshot
     assert done.of_others == len(list(components(name, "javascript"))) == 12
     assert {pair.response_1 for pair in done.pairs} < {*LABELS}
     with pytest.raises(JudgeFixturesError, match=r"1 of 12 rows \(8.3%\) cannot be used"):
@@ -67,36 +69,21 @@ def test_a_rubric_is_a_judge_of_one_response(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_what_a_row_says(name: str) -> None:
+def test_what_a_row_says(name: str, snapshot: SnapshotAssertion) -> None:
     """A row has question, response, grade, score, reason and the model of the response; outputs of a test are a cluster."""
     said = next(each for each in said_of(FILES / name) if each["id"] == "steep/2" and each["by"] == "judge")
-    assert said == {
-        "metric": "llm-rubric",
-        "by": "judge",
-        "passed": True,
-        "score": 0.9,
-        "reason": "It answers the question.",
-        "id": "steep/2",
-        "cluster": "steep",
-        "question": "How long should green tea steep?",
-        "response": "Two to three minutes, in water that is well below boiling.",
-        "model": "openai:chat:b",
-    }
+    assert said == snapshot
     assert {each["metric"] for each in said_of(FILES / name) if each["by"] == "code"} == {"short"}
 
 
-@pytest.mark.parametrize(
-    ("name", "last"), [("0.100.0-many.json", "model-graded-closedqa"), ("0.121.20-many.json", "g-eval")]
-)
-def test_every_assertion_has_its_name(name: str, last: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["0.100.0-many.json", "0.121.20-many.json"])
+def test_every_assertion_has_its_name(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Two rubrics on one output are told apart by what they ask for, and members of a set are counted once."""
     counted = Counter((each["metric"], each["by"]) for each in said_of(FILES / name))
-    rubrics = ("llm-rubric: It answers the question.", "llm-rubric: It is polite about {{question}}")
-    judges = (*rubrics, "factuality", last)
-    assert counted == {**{(metric, "judge"): 3 for metric in judges}, ("icontains", "code"): 3}
-    with pytest.raises(JudgeFixturesError, match="holds 5 metrics, and none is named") as refused:
+    assert counted == snapshot
+    with pytest.raises(JudgeFixturesError) as refused:
         took(name, tmp_path)
-    assert all(metric in str(refused.value) for metric in judges)
+    assert str(refused.value) == snapshot
     done = took(name, tmp_path, metric="factuality")
     grades = Counter(part["pass"] for part in components(name, "factuality"))
     assert Counter(each.said for each in done.imported.answers.values()) == grades
@@ -115,13 +102,15 @@ def test_repeats_are_judgements_of_the_same_answer(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["0.100.0-best.json", "0.121.20-best.jsonl"])
-def test_select_best_of_two_is_a_choice_beside_other_metrics(name: str, tmp_path: Path) -> None:
+def test_select_best_of_two_is_a_choice_beside_other_metrics(
+    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     """Where rubrics stand beside select-best either is imported by its name: choices of pairs, or grades."""
     done = took(name, tmp_path, metric="select-best", allow=0.3)
     chosen = [each.said for _, each in sorted(done.imported.answers.items())]
     best = [cell["promptIdx"] + 1 for cell in cells(name) if is_best(cell)]
     assert sorted(chosen) == sorted(best) == [1, 2, 2]
-    assert [why for why, _ in done.unused] == ["its judge ended with an error"]  # "Invalid select-best verdict: NaN"
+    assert [why for why, _ in done.unused] == snapshot  # "Invalid select-best verdict: NaN"
     done = took(name, tmp_path / "grades", metric="llm-rubric")
     assert len(done.imported.answers) == 8
 
@@ -320,11 +309,11 @@ def test_a_provider_that_failed_leaves_no_choice() -> None:
     assert [row.get("error") for row in rows] == [None, "down"]
 
 
-def test_copies_from_a_cache_are_told() -> None:
+def test_copies_from_a_cache_are_told(snapshot: SnapshotAssertion) -> None:
     """A repeat that reads the grader's first answer from promptfoo's cache says nothing of its noise."""
     given = [cell(part(tokensUsed={"cached": 9}), test=n, vars={"id": "t"}) for n in range(2)]
     held = LoadedFile(Path("results.json"), value={"results": {"results": given}})
-    assert "1 grading of results.json came from promptfoo's cache" in detect_format(held).remarks(held)[0]
+    assert lines_about(detect_format(held).remarks(held)[0], "results.json came") == snapshot
     assert (
         detect_format(load_file(FILES / "0.121.20-repeat.json")).remarks(load_file(FILES / "0.121.20-repeat.json"))
         == ()

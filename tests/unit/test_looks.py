@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.statistics.alpha_spending import (
@@ -24,6 +23,7 @@ from judgefixtures.statistics.alpha_spending import (
     stopping_boundaries,
 )
 from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_swap
+from judgefixtures.swap.decide_looks import decide_looks
 
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
 LOOKS = [25, 50, 100, 200]

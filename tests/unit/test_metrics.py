@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row
@@ -87,9 +88,11 @@ tables = st.lists(st.tuples(asked, asked), max_size=25)
 @pytest.mark.parametrize("condition", [CONTRAST.x, CONTRAST.y], ids=["new-old", "old-new"])
 @pytest.mark.parametrize("choice", [1, 2])
 @pytest.mark.parametrize("says", REASONS)
-def test_acknowledged_reads_the_reason_with_its_own_cues(condition: Condition, choice: Choice, says: Says) -> None:
+def test_acknowledged_reads_the_reason_with_its_own_cues(
+    condition: Condition, choice: Choice, says: Says, snapshot: SnapshotAssertion
+) -> None:
     """A judgment's reason is read with the cues of its own prompt and the verdict that it gives."""
-    assert read_acknowledgment(judgment(1, condition, choice, says)) == says
+    assert read_acknowledgment(judgment(1, condition, choice, says)) == snapshot
 
 
 class Read(str):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 from support.benchmarks import benchmark
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.statistics import (
     Estimate,
@@ -65,13 +66,14 @@ def exact(values: Iterable[float]) -> list[Shift]:
 # --- one pair ---------------------------------------------------------------------------------------------------
 
 
-def test_log_odds_are_clipped() -> None:
+def test_log_odds_are_clipped(snapshot: SnapshotAssertion) -> None:
     """Probabilities nearer to 0 or 1 than a millionth are not told apart, and nan is none."""
     assert clip_log_odds(INFINITE) == -clip_log_odds(-INFINITE) == pytest.approx(math.log((1 - 1e-6) / 1e-6), rel=1e-9)
     assert clip_log_odds(20.0) == clip_log_odds(14.0) == LARGEST
     assert clip_log_odds(-3.25) == -3.25
-    with pytest.raises(ValueError, match="log-odds must be a number, got nan"):
+    with pytest.raises(ValueError) as error:
         clip_log_odds(math.nan)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -131,21 +133,23 @@ def test_bounds_nest(ends: list[float], y: list[float]) -> None:
     assert wide.low <= narrow.low <= narrow.value <= narrow.high <= wide.high
 
 
-def test_probabilities_shift_between_minus_one_and_one() -> None:
+def test_probabilities_shift_between_minus_one_and_one(snapshot: SnapshotAssertion) -> None:
     """Of a probability that is only bounded the value is the bound nearest to 1/2; what is none is told."""
     assert probability_shift((0.9, 0.9), (0.4, 0.4)).value == pytest.approx(0.5)
     assert probability_shift((0.9, 1.0), (0.0, 0.2)) == Shift(0.9 - 0.2, 1.0, 0.9 - 0.2)
-    with pytest.raises(ValueError, match=r"probabilities must lie between 0 and 1, got 1\.5"):
+    with pytest.raises(ValueError) as error:
         probability_shift((0.2, 1.5), (0.2, 0.2))
+    assert str(error.value) == snapshot
     with pytest.raises(ValueError, match="bounds must be"):
         probability_shift((0.4, 0.3), (0.2, 0.2))
 
 
 @pytest.mark.parametrize("wrong", [(1.0, 0.0, 0.5), (0.0, 1.0, 2.0), (-INFINITE, 0.0, 0.0), (0.0, math.nan, 0.0)])
-def test_a_shift_is_finite_and_in_order(wrong: tuple[float, float, float]) -> None:
+def test_a_shift_is_finite_and_in_order(wrong: tuple[float, float, float], snapshot: SnapshotAssertion) -> None:
     """Nothing else can be made."""
-    with pytest.raises(ValueError, match="a shift must be finite"):
+    with pytest.raises(ValueError) as error:
         Shift(*wrong)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -254,16 +258,20 @@ def test_pairs_that_are_copies_of_each_other_say_less() -> None:
     assert ignored.high - ignored.low < 0.55 * (alone.high - alone.low)
 
 
-def test_means_need_pairs_and_labels_that_fit() -> None:
+def test_means_need_pairs_and_labels_that_fit(snapshot: SnapshotAssertion) -> None:
     """No shifts, another number of labels and an impossible confidence are told."""
-    with pytest.raises(ValueError, match="shifts must hold at least one shift"):
+    with pytest.raises(ValueError) as error:
         log_odds_shift([])
-    with pytest.raises(ValueError, match="shifts must hold at least one shift"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         gate_log_odds([], 1.5)
-    with pytest.raises(ValueError, match="clusters must hold a label per score"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         log_odds_shift(exact([1.0, 2.0]), clusters=["a"])
-    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         log_odds_shift(exact([1.0, 2.0]), 1.0)
+    assert str(error.value) == snapshot
 
 
 # --- probabilities, ties, repeats -------------------------------------------------------------------------------
@@ -325,18 +333,19 @@ def test_a_message_has_the_numbers_the_ratio_and_the_verdict() -> None:
     assert related.status is FAIL
 
 
-def test_few_clusters_decide_nothing() -> None:
+def test_few_clusters_decide_nothing(snapshot: SnapshotAssertion) -> None:
     """Whatever they show, and the message says why."""
     found = gate_log_odds(exact([2.0] * 40), 1.5, clusters=[n % 4 for n in range(40)])
     assert (found.status, found.p_pass, found.p_fail) == (INCONCLUSIVE, 1.0, 1.0)
-    assert found.message.endswith("4 clusters decide nothing: at least 5 are needed")
+    assert found.message == snapshot
 
 
 @pytest.mark.parametrize("ratio", [1.0, 0.5, -2.0, INFINITE, math.nan])
-def test_a_tolerance_is_a_ratio_above_one(ratio: float) -> None:
+def test_a_tolerance_is_a_ratio_above_one(ratio: float, snapshot: SnapshotAssertion) -> None:
     """Others are told."""
-    with pytest.raises(ValueError, match="ratio must be above 1"):
+    with pytest.raises(ValueError) as error:
         gate_log_odds(exact([1.0]), ratio)
+    assert str(error.value) == snapshot
 
 
 def test_needed_pairs_are_those_of_other_means() -> None:
@@ -352,27 +361,21 @@ def test_needed_pairs_are_those_of_other_means() -> None:
     assert passed == pytest.approx(0.8, abs=0.07)
 
 
-def test_more_pairs_do_not_help_against_bounds() -> None:
+def test_more_pairs_do_not_help_against_bounds(snapshot: SnapshotAssertion) -> None:
     """Where the bounds lie on both sides of the tolerance, that is said, and no number."""
     found = gate_log_odds([shift((6.0, INFINITE), (5.9, 5.9))] * 20 + exact([0.1] * 80), 1.5)
     assert (found.status, found.needed_pairs) == (INCONCLUSIVE, None)
-    assert "more tokens listed (top_logprobs) would help, more pairs would not" in found.message
+    assert found.message == snapshot
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "words"),
-    [
-        (0.83, 0.59, 1.06, "grow 2.3-fold (90% CI 1.8 to 2.9)"),
-        (0.3, -0.1, 0.7, "grow 1.3-fold (90% CI 1/1.1 to 2.0)"),
-        (-0.83, -1.06, -0.59, "shrink to 1/2.3 (90% CI 1/2.9 to 1/1.8)"),
-        (0.02, -0.05, 0.09, "hardly change (1.02-fold, 90% CI 1/1.05 to 1.09)"),
-        (9.0, 4.0, 12.0, "grow >1000-fold (90% CI 55 to >1000)"),
-    ],
+    ("value", "low", "high"),
+    [(0.83, 0.59, 1.06), (0.3, -0.1, 0.7), (-0.83, -1.06, -0.59), (0.02, -0.05, 0.09), (9.0, 4.0, 12.0)],
 )
-def test_odds_are_said_in_words(value: float, low: float, high: float, words: str) -> None:
+def test_odds_are_said_in_words(value: float, low: float, high: float, snapshot: SnapshotAssertion) -> None:
     """By how many times they grow or shrink, and that they hardly change."""
     said = describe_odds(Estimate(value, low, high, 0.90, 100), "new", "old")
-    assert said == f"labelled new rather than old, the odds of being chosen {words}"
+    assert said == snapshot
 
 
 # --- how often it errs ------------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import pytest
 from support.benchmarks import benchmark
 from support.hostile import attack, planted
 from support.parsed import Parsed, data_of
+from support.rendered import lines_about
 from support.singles import beside, of_examples
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.report.html import page
 from judgefixtures.report.html.invisible_characters import spell_out_invisible
@@ -82,13 +84,12 @@ def test_a_page_of_both_explains_both(both: Any) -> None:
     assert {*links} == {("candidate", "pairs"), ("production", "examples")}
 
 
-def test_what_moves_is_called_by_its_name(both: Any) -> None:
+def test_what_moves_is_called_by_its_name(both: Any, snapshot: SnapshotAssertion) -> None:
     """The first sentences say of each judge whether its verdicts or its grades move."""
     contrasts = [{**row, "vsr_status": "FAIL", "status": "FAIL"} for row in both.report["contrasts"]]
     html = page({**both.report, "contrasts": contrasts}, [], [])
-    assert "The verdicts of candidate demonstrably move with" in html
-    assert "The grades of production demonstrably move with" in html
-    assert ("VSR: verdicts follow the label" in html, "VSR: grades follow the label" in html) == (True, True)
+    assert lines_about(html, "demonstrably") == snapshot
+    assert ("VSR: verdicts follow" in html, "VSR: grades follow" in html) == (True, True)
 
 
 def test_the_words_are_right_before_anything_was_answered() -> None:
@@ -177,22 +178,22 @@ def test_a_label_may_be_called_plain() -> None:
     assert (contrast["cue"], contrast["edit"]) == (True, False)
 
 
-def test_what_a_template_shows_is_kept_in_its_order() -> None:
+def test_what_a_template_shows_is_kept_in_its_order(snapshot: SnapshotAssertion) -> None:
     """Each column has its name and text behind all else; an example without any has nothing there."""
     columns = {"reference": "Paris.", "context": "User: Where?\nAssistant: There."}
     examples = [{**EXAMPLE, "pair": "1", "columns": columns}, {**EXAMPLE, "pair": "2"}]
     data = browser_data({}, [grade("1", "no-cue"), grade("2", "no-cue")], examples)
     (*_, kept), plain = data["pairs"]
-    assert {data["strings"][name]: data["strings"][text] for name, text in kept} == columns
-    assert [data["strings"][name] for name, _ in kept] == [*columns]
+    assert {data["strings"][name]: data["strings"][text] for name, text in kept} == snapshot
+    assert [data["strings"][name] for name, _ in kept] == snapshot
     assert len(plain) == len(data["pairs"][0]) - 1
 
 
-def test_columns_of_a_pair_are_shown_as_well() -> None:
+def test_columns_of_a_pair_are_shown_as_well(snapshot: SnapshotAssertion) -> None:
     """A judge of pairs whose template shows a reference has it on its page, in the words of pairs."""
     pair = {"dataset": "d", "pair": "p", "question": "q", "response_1": "a", "response_2": "b"}
     html = page({}, [grade("p", "no-cue")], [{**pair, "columns": {"reference": "Paris."}}])
     data = data_of(Parsed(html))
     assert "Paris." in data["strings"]
     assert "columnView" in script_of(html)
-    assert "Choose a pair to read" in html
+    assert lines_about(html, "Choose") == snapshot

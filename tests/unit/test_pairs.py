@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models import pairs
 from judgefixtures.models.pairs import (
@@ -25,7 +26,6 @@ from judgefixtures.models.pairs import (
     swap_responses,
 )
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs, read_pairs
-from judgefixtures.sources.known_sources import NAMED
 from judgefixtures.util.errors import JudgeFixturesError
 
 ROW: dict[str, Any] = {"id": "a", "question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
@@ -248,23 +248,16 @@ def test_texts_arrive_verbatim(file: Path) -> None:
 
 
 @pytest.mark.parametrize("field", ["question", "response_1", "response_2"])
-def test_missing_field(file: Path, field: str) -> None:
+def test_missing_field(file: Path, field: str, snapshot: SnapshotAssertion) -> None:
     """A missing field is named, with what the row has and how to map it."""
     row = {key: value for key, value in ROW.items() if key != field}
-    assert refusal(write(file, row)) == (
-        f"dataset 'mine': {file}:1: field {field!r} is missing; the row has {', '.join(map(repr, row))}. "
-        f'Name the right one with `columns = {{{field} = "..."}}` in [datasets.mine].'
-    )
+    assert refusal(write(file, row)) == snapshot
 
 
-def test_responses_of_other_names(file: Path) -> None:
+def test_responses_of_other_names(file: Path, snapshot: SnapshotAssertion) -> None:
     """Where a row has none of our names for responses, it may be an example or a pair: both ways are named."""
     row = {"id": "a", "question": "Why?", "output": "So.", "human": "pass"}
-    assert refusal(write(file, row)) == (
-        f"dataset 'mine': {file}:1: a response is missing; the row has 'id', 'question', 'output', 'human'. Name "
-        'its column in [datasets.mine]: `columns = {response = "..."}` for examples, which have one response each, or '
-        '`columns = {response_1 = "...", response_2 = "..."}` for pairs.'
-    )
+    assert refusal(write(file, row)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -285,69 +278,57 @@ def test_responses_of_which_one_is_named(
     assert f"field {missing!r} is missing" in refusal(write(file, row), columns=columns)
 
 
-def test_missing_column(file: Path) -> None:
+def test_missing_column(file: Path, snapshot: SnapshotAssertion) -> None:
     """Where a mapped column is missing, the column is named and the field is to be mapped anew."""
     message = refusal(write(file, ROW), columns={"question": "prompt"})
-    assert f"{file}:1: field 'prompt' is missing" in message
-    assert message.endswith('Name the right one with `columns = {question = "..."}` in [datasets.mine].')
+    assert message == snapshot
 
 
 @pytest.mark.parametrize("field", ["question", "response_1", "response_2", "content_type"])
 @pytest.mark.parametrize("value", [" ", "\n", 7, ["a"], {"a": 1}, True])
-def test_text_fields_hold_text(file: Path, field: str, value: Any) -> None:
+def test_text_fields_hold_text(file: Path, field: str, value: Any, snapshot: SnapshotAssertion) -> None:
     """A field of text holds text and is not blank; the message quotes what it holds."""
-    assert refusal(write(file, ROW | {field: value})) == (
-        f"dataset 'mine': {file}:1: field {field!r} must be a text that is not empty, got {value!r}."
-    )
+    assert refusal(write(file, ROW | {field: value})) == snapshot
 
 
 @pytest.mark.parametrize("field", ["question", "response_1", "response_2"])
 @pytest.mark.parametrize("value", ["", None, 0, False])
-def test_required_texts_are_never_empty(file: Path, field: str, value: Any) -> None:
+def test_required_texts_are_never_empty(file: Path, field: str, value: Any, snapshot: SnapshotAssertion) -> None:
     """Empty, null and falsy texts are refused as well."""
     message = refusal(write(file, ROW | {field: value}))
-    assert message.endswith(f"{file}:1: field {field!r} must be a text that is not empty, got {value!r}.")
+    assert message == snapshot
 
 
-def test_a_text_in_a_mapped_column_is_named_by_its_column(file: Path) -> None:
+def test_a_text_in_a_mapped_column_is_named_by_its_column(file: Path, snapshot: SnapshotAssertion) -> None:
     """A message about a text speaks of the column in the user's file."""
     message = refusal(write(file, ROW | {"prompt": 3}), columns={"question": "prompt"})
-    assert "field 'prompt' must be a text" in message
+    assert message == snapshot
 
 
 @pytest.mark.parametrize("field", ["id", "question", "response_1", "response_2", "content_type"])
 @pytest.mark.parametrize("half", [r"\ud800", r"a\udfff", r"\ude00\ud83d"])
-def test_half_of_a_surrogate_pair(file: Path, field: str, half: str) -> None:
+def test_half_of_a_surrogate_pair(file: Path, field: str, half: str, snapshot: SnapshotAssertion) -> None:
     """JSON can spell text that no encoding can write; it is refused where it stands, not when it is sent."""
     line = json.dumps(ROW | {field: "HALF"}).replace("HALF", half)
-    assert refusal(write(file, line)) == (
-        f"dataset 'mine': {file}:1: field {field!r} holds half of a surrogate pair: it is not valid Unicode text."
-    )
+    assert refusal(write(file, line)) == snapshot
 
 
 @pytest.mark.parametrize("value", [None, "", "  ", 1.5, True, ["a"], {"a": 1}])
-def test_ids_are_texts_or_numbers(file: Path, value: Any) -> None:
+def test_ids_are_texts_or_numbers(file: Path, value: Any, snapshot: SnapshotAssertion) -> None:
     """An id is a text or a whole number."""
-    assert refusal(write(file, ROW | {"id": value})) == (
-        f"dataset 'mine': {file}:1: id must be a text or a whole number, got {value!r}."
-    )
+    assert refusal(write(file, ROW | {"id": value})) == snapshot
 
 
 @pytest.mark.parametrize("value", [0, 3, -1, 1.5, True, False, "1", "A", "", [1], {"better": 1}])
-def test_gold_is_1_or_2(file: Path, value: Any) -> None:
+def test_gold_is_1_or_2(file: Path, value: Any, snapshot: SnapshotAssertion) -> None:
     """Gold is 1 or 2 or absent: no guess from a text or a truth value."""
-    assert refusal(write(file, ROW | {"gold": value})) == (
-        f"dataset 'mine': {file}:1: gold must be 1 or 2 (the better response) or absent, got {value!r}."
-    )
+    assert refusal(write(file, ROW | {"gold": value})) == snapshot
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [("[1]", "list"), ('"a"', "str"), ("7", "int"), ("1.5", "float"), ("true", "bool"), ("NaN", "float")],
-)
-def test_a_row_is_an_object(file: Path, line: str, kind: str) -> None:
+@pytest.mark.parametrize("line", ["[1]", '"a"', "7", "1.5", "true", "NaN"])
+def test_a_row_is_an_object(file: Path, line: str, snapshot: SnapshotAssertion) -> None:
     """Any other JSON value than an object is named by its kind."""
-    assert refusal(write(file, line)) == f"dataset 'mine': {file}:1: a JSON {kind} where an object is wanted."
+    assert refusal(write(file, line)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -361,11 +342,11 @@ def test_a_row_is_an_object(file: Path, line: str, kind: str) -> None:
         pytest.param(json.dumps(ROW).replace("Why?", "Wh\ty?"), id="bare-control-character"),
     ],
 )
-def test_broken_json(file: Path, line: str) -> None:
+def test_broken_json(file: Path, line: str, snapshot: SnapshotAssertion) -> None:
     """A line that is no JSON is named with the reader's complaint and what is wanted."""
     message = refusal(write(file, line))
     assert message.startswith(f"dataset 'mine': {file}:1: not JSON: ")
-    assert message.endswith(". Each line holds one JSON object.")
+    assert message == snapshot
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, json.dumps(ROW)[:-1] + ', "steps": ' + "[" * 300 + "]" * 300 + "}"])
@@ -385,12 +366,10 @@ def test_broken_json_in_line_57(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("a", "a"), (7, 7), (7, "7")])
-def test_duplicate_ids(file: Path, first: Any, second: Any) -> None:
+def test_duplicate_ids(file: Path, first: Any, second: Any, snapshot: SnapshotAssertion) -> None:
     """An id is used once, as text or as number; both lines are named."""
     lines = [{**ROW, "id": "other"}, {**ROW, "id": first}, "", {**ROW, "id": second}]
-    assert refusal(write(file, *lines)) == (
-        f"dataset 'mine': {file}:4: id {str(first)!r} was used in line 2 already: ids must be unique."
-    )
+    assert refusal(write(file, *lines)) == snapshot
 
 
 def test_the_first_mistake_is_named(file: Path) -> None:
@@ -439,25 +418,25 @@ def test_any_file_is_pairs_or_a_message(content: bytes) -> None:
 # --- refusals: a file, a source -----------------------------------------------------------------------------
 
 
-def test_missing_file(file: Path) -> None:
+def test_missing_file(file: Path, snapshot: SnapshotAssertion) -> None:
     """A file that is not there is named, with what its path is relative to."""
-    assert refusal(file) == (f"dataset 'mine': {file} does not exist. Paths are relative to the configuration file.")
+    assert refusal(file) == snapshot
 
 
 @pytest.mark.parametrize("content", ["", "\n \n\t\n", "\ufeff"])
-def test_file_without_pairs(file: Path, content: str) -> None:
+def test_file_without_pairs(file: Path, content: str, snapshot: SnapshotAssertion) -> None:
     """A file of nothing is an error, never a dataset of no pairs."""
     file.write_text(content, encoding="utf-8")
-    assert refusal(file) == f"dataset 'mine': {file} holds no pairs: one JSON object per line."
+    assert refusal(file) == snapshot
 
 
-def test_file_in_another_encoding(file: Path) -> None:
+def test_file_in_another_encoding(file: Path, snapshot: SnapshotAssertion) -> None:
     """A file that is not UTF-8 is told with the line of the first such byte, and how to save it; marked UTF-16 is read."""
     text = json.dumps(ROW | {"question": "é"}, ensure_ascii=False)
     file.write_bytes(f"{json.dumps(ROW)}\n{text}\n".encode("latin-1"))
     message = refusal(file)
     assert message.startswith(f"dataset 'mine': {file}:2: byte ")
-    assert "(0xe9) is not UTF-8 text. Save it as UTF-8 text" in message
+    assert message == snapshot
     file.write_bytes(text.encode("utf-16"))
     assert read(file)[0].question == "é"
 
@@ -467,17 +446,14 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert refusal(tmp_path).startswith(f"dataset 'mine': {tmp_path} cannot be read: ")
 
 
-def test_unknown_source() -> None:
+def test_unknown_source(snapshot: SnapshotAssertion) -> None:
     """A source that is not built in is named, with those that are and the other way to give one."""
     with pytest.raises(JudgeFixturesError) as caught:
         load_pairs(Source("mine", source="house-q"))
-    assert str(caught.value) == (
-        "dataset 'mine': there is no built-in source 'house-q'; did you mean \"house-qa\"? "
-        f"Accepted: {', '.join(sorted([*BUILT_IN_SOURCES, *NAMED]))}. Give a file with `path` instead, or the id of a "
-        "dataset on the hub (owner/name)."
-    )
-    with pytest.raises(JudgeFixturesError, match="dataset 'mine': there is no built-in source 'mine'"):
+    assert str(caught.value) == snapshot
+    with pytest.raises(JudgeFixturesError) as error:
         load_pairs(Source("mine"))
+    assert str(error.value) == snapshot
 
 
 def test_a_path_counts_before_a_built_in_name(file: Path) -> None:
@@ -661,13 +637,10 @@ def test_ids_are_made_of_the_texts(file: Path) -> None:
     assert len(once) == 6
 
 
-def test_the_same_texts_twice_without_ids(file: Path) -> None:
+def test_the_same_texts_twice_without_ids(file: Path, snapshot: SnapshotAssertion) -> None:
     """Rows that are the same cannot be told apart by ids of their texts; both are named."""
     row = {key: value for key, value in ROW.items() if key != "id"}
-    assert refusal(write(file, row, "", row)) == (
-        f"dataset 'mine': {file}:3: the texts are those of line 1 already: rows without ids must differ. "
-        "Remove one of them."
-    )
+    assert refusal(write(file, row, "", row)) == snapshot
 
 
 @pytest.mark.parametrize("missing", [0, 1])

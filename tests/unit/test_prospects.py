@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from support.project import REPOSITORY, json_lines, rows_of
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks import SwapCheck
 from judgefixtures.checks.base import CheckId
@@ -49,50 +51,48 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("  ") if cell.strip()]
 
 
-def test_chances_are_those_of_the_design_that_was_simulated(tmp_path: Path) -> None:
+def test_chances_are_those_of_the_design_that_was_simulated(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """What is simulated as it is has no caveat; without an accuracy item accuracy cannot be rejected."""
     with a_run(tmp_path) as run:
         lines, whole = said(run), said(run, *parts(run, accuracy=True))
-    assert SIMULATED in lines
+    assert lines_about(lines, "look (docs/") == snapshot
     assert not any(line.startswith(("this swap is another one", "?", "datasets have")) for line in lines)
     assert [cells(line)[3] for line in lines[2:8]] == ["-"] * 6
     assert all("/" in cells(line)[3] for line in whole[2:8])
 
 
 @pytest.mark.parametrize(
-    ("swap", "gate", "families", "words"),
+    ("swap", "gate", "families"),
     [
-        ({"vsr_margin": 0.15}, {}, ("provenance", "recency"), "vsr_margin = 0.15"),
-        ({"looks": [50, 100]}, {}, ("provenance", "recency"), "several looks"),
-        ({}, {"confidence": 0.98}, ("provenance", "recency"), "level .01"),
-        ({}, {}, ("recency",), "2 contrasts (families: 1, datasets: 2)"),
+        ({"vsr_margin": 0.15}, {}, ("provenance", "recency")),
+        ({"looks": [50, 100]}, {}, ("provenance", "recency")),
+        ({}, {"confidence": 0.98}, ("provenance", "recency")),
+        ({}, {}, ("recency",)),
     ],
 )
 def test_another_design_than_was_simulated_is_named(
-    tmp_path: Path, swap: dict[str, Any], gate: dict[str, Any], families: tuple[str, ...], words: str
+    tmp_path: Path, swap: dict[str, Any], gate: dict[str, Any], families: tuple[str, ...], snapshot: SnapshotAssertion
 ) -> None:
     """Margins, looks, level and layout in which a swap is another one stand below the table."""
     with a_run(tmp_path, gate=gate, **swap) as run:
-        assert f"this swap is another one, and its chances differ: {words}" in said(run, *parts(run, families))
+        assert lines_about(said(run, *parts(run, families)), "chances differ") == snapshot
 
 
-def test_datasets_of_other_sizes(tmp_path: Path) -> None:
+def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Chances and the guard are those of the smallest one, and that is said; so is why a chance is not known."""
     with a_run(tmp_path, (20, 80)) as run:
         lines = said(run)
-    assert "datasets have 20 to 80 pairs: the chances are those of 20 on each" in lines
-    assert "?: not known, fewer than 25 pairs were not simulated" in lines
+    assert lines_about(lines, "datasets have", "not simulated") == snapshot
     assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
     assert cells(lines[2])[2] == "? / ? / ?"
     margin = f"{guard_margin(20, 14, SwapTable()):.2f}".lstrip("0")
-    assert (
-        f"with 20 to 80 pairs an APPROVE rules out that any single contrast on one dataset is worse by {margin} or more"
-    ) in lines
+    (line,) = lines_about(lines, "20 to 80 pairs an APPROVE")
+    assert line.endswith(f" {margin} or more")
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
 
 
 @pytest.mark.whole
-def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
+def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """The command has the datasets that were selected, and how many calls it would make of which judge."""
     with a_run(tmp_path) as run:
         whole = said(run, missing={"new": Cost(4, 0, 0, 0.25), "old": Cost(3, 0, 0, 0.25)})[-1]
@@ -100,11 +100,8 @@ def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
         with Run(run.config, tmp_path / "cassettes", RunOptions(datasets=("d0", "d1"))) as some:
             chosen = said(some)[-1]
     command = "pytest -k swap --judge new --judge-baseline old"
-    calls = "7 calls (4 of new, 3 of old; controls included)"
-    assert whole == f"record what the swap lacks, {calls}, at most $0.5000: {command} --judge-record missing"
-    assert unknown.startswith(
-        "record what the swap lacks, 7 calls (7 of new, 0 of old; controls included), price unknown: "
-    )
+    assert whole == snapshot
+    assert lines_about(unknown, "controls included") == snapshot
     assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
 
 
@@ -127,7 +124,7 @@ def test_what_graders_may_expect_is_by_the_margins_that_are_set(tmp_path: Path, 
     assert (expected == grader_swap_prospect(50, 50)) == (not margins)
 
 
-def test_the_baselines_repeats_say_how_often_it_flips() -> None:
+def test_the_baselines_repeats_say_how_often_it_flips(snapshot: SnapshotAssertion) -> None:
     """Where repeats of the baseline are recorded, the chances are for its own share of flips."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
         compared = [
@@ -137,5 +134,5 @@ def test_the_baselines_repeats_say_how_often_it_flips() -> None:
             for each in run.contrasts(family)
         ]
         lines = said(run, *compared)
-    assert lines[0].endswith("flips are as by the baseline's repeats")
+    assert lines_about(lines[0], "baseline's repeats") == snapshot
     assert [cells(line)[:2] for line in lines[2:5]] == [["100", ".05"], ["200", ".05"], ["300", ".05"]]

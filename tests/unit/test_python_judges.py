@@ -72,7 +72,7 @@ def ask(judge: Judge) -> Any:
 
 def raised(judge: Judge) -> Exception:
     """Return what one attempt of a judge raises, before anything is retried."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:
         asyncio.run(PythonProvider(judge.table).complete("Which?", JudgeCall()))
     return caught.value
 

@@ -14,14 +14,14 @@ from typing import Any, Literal
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import GateDecision
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.contrast_row import contrast_row, error_row
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.checks.diagnosis import failure_diagnosis
 from judgefixtures.checks.sections import with_holm
-from judgefixtures.client.costs import format_usd
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.metrics.contrast_metrics import ContrastMeasurement, measure_contrast
 from judgefixtures.metrics.row_builders import judgment_row
@@ -39,6 +39,7 @@ from judgefixtures.report import build_report, terminal_summary, write_report
 from judgefixtures.report.run_record import RunInfo, RunRecord
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
 from judgefixtures.swap import SwapAccuracy, SwapContrast, SwapDecision, decide_swap, guard_margin
+from judgefixtures.swap.decide_looks import decide_looks
 from judgefixtures.util.errors import JudgeFixturesError
 
 CONTRAST = contrasts("recency")[0]
@@ -440,17 +441,15 @@ def test_an_unwritable_folder_is_a_clear_error(tmp_path: Path, below: tuple[str,
     folder = tmp_path.joinpath("file", *below)
     with pytest.raises(JudgeFixturesError) as error:
         write_report(folder, record())
-    assert str(error.value) in (
-        f"the report cannot be written to {folder}: File exists.",
-        f"the report cannot be written to {folder}: Not a directory.",
-    )
+    assert str(error.value).endswith((f"{folder}: File exists.", f"{folder}: Not a directory."))
 
 
-def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """The same holds where the folder is there and a file in it cannot be written."""
     (tmp_path / "report.json").mkdir()
-    with pytest.raises(JudgeFixturesError, match=r"cannot be written to .*: it is a folder"):
+    with pytest.raises(JudgeFixturesError) as error:
         write_report(tmp_path, record())
+    assert str(error.value) == snapshot
 
 
 def test_any_reason_can_be_written(tmp_path: Path) -> None:
@@ -463,24 +462,23 @@ def test_any_reason_can_be_written(tmp_path: Path) -> None:
 # --- the diagnosis ----------------------------------------------------------------------------------------
 
 
-def test_diagnosis_of_a_fail() -> None:
+def test_diagnosis_of_a_fail(snapshot: SnapshotAssertion) -> None:
     """A failing item says what moved by how much, the limits, what was admitted, and what to look at next."""
     text = told(measured(30, 2, admitted=3))
     lines = text.split("\n")
-    assert lines[0] == "mine on qa: recency-new-old is FAIL"
+    assert lines[0] == snapshot
     vsr = paired_difference(30, 2, 100)
     assert lines[1] == (f"  VSR +0.28, 90% CI [{f'{vsr.low:.3f}'[1:]}, {f'{vsr.high:.3f}'[1:]}], tolerance .15: FAIL")
     assert lines[2].startswith("  CAR 3/30 = .10, 90% CI [")
     assert "threshold .80: FAIL" in lines[2]
-    assert "n = 100 pairs: first response chosen .98 with labels new/old, .70 with old/new" in text
+    assert lines_about(text, "response chosen") == snapshot
     assert "30 verdicts followed 'new', 2 followed 'old'" in text
 
 
-def test_diagnosis_of_an_inconclusive() -> None:
+def test_diagnosis_of_an_inconclusive(snapshot: SnapshotAssertion) -> None:
     """An INCONCLUSIVE is called that, never FAIL, and says how many pairs would settle it."""
     text = told(measured(19, 3), vsr_tolerance=0.1, car_threshold=0.01)
-    assert text.startswith("mine on qa: recency-new-old is INCONCLUSIVE\n")
-    assert "about 373 pairs would settle it" in text
+    assert lines_about(text, "qa: recency-new-old", "would settle") == snapshot
     assert "FAIL" not in text
 
 
@@ -504,11 +502,11 @@ def test_silent_followers_are_shown_first() -> None:
     assert shown == ["  pair pair-16", "  pair pair-17", "  pair pair-14"]
 
 
-def test_diagnosis_without_a_complete_pair() -> None:
+def test_diagnosis_without_a_complete_pair(snapshot: SnapshotAssertion) -> None:
     """Where every pair is invalid the diagnosis says so and quotes no rate."""
     text = told(measured(0, 0, 0, invalid=4))
     assert "is ERROR" in text
-    assert "4 of 4 pairs have an invalid verdict (refusal 4)" in text
+    assert lines_about(text, "verdict (refusal") == snapshot
     assert "first response chosen" not in text
 
 
@@ -625,7 +623,7 @@ def test_of_several_judges_the_categories_that_differ_are_named() -> None:
     assert not [line for line in text if line.endswith(" in a")]
 
 
-def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
+def test_a_diagnosis_says_what_was_thought_and_not_said(snapshot: SnapshotAssertion) -> None:
     """Where reasoning came with the verdicts, one line says how many cite the cue there and not in the reason."""
 
     def thinking(judgment: Judgment, thought: str) -> Judgment:
@@ -638,7 +636,7 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
     ]
     y = [judgment(i, CONTRAST.y, 2) for i in range(30)]
     said = told(measure_contrast(x, y))
-    assert "of the verdicts that followed: 30 cite the cue there, 30 of them not in the stated reason" in said
+    assert lines_about(said, "verdicts that") == snapshot
     assert "reasoning" not in told(measured(30, 0))
 
 
@@ -648,7 +646,7 @@ def test_summary_of_what_could_not_be_measured() -> None:
     assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", ".15", "-", "-", "ERROR"]
 
 
-def test_summary_lists_what_survives_holm() -> None:
+def test_summary_lists_what_survives_holm(snapshot: SnapshotAssertion) -> None:
     """Violations whose adjusted p is below alpha are listed with it; others are not."""
     rows = [
         some_row("mine", "strong", 0.001, "FAIL"),
@@ -659,7 +657,7 @@ def test_summary_lists_what_survives_holm() -> None:
     report = build_report([holding(rows)])
     text = "\n".join(terminal_summary(report, 0.05))
     (told,) = (line for line in text.splitlines() if "survive Holm's adjustment" in line)
-    assert told == "Violations of mine that survive Holm's adjustment: strong on qa (p = 0.003)"
+    assert told == snapshot
     assert "survive" not in "\n".join(terminal_summary(report, 0.001))
 
 
@@ -667,10 +665,11 @@ def test_summary_explains_every_inconclusive() -> None:
     """An INCONCLUSIVE has its message below the table, so that a warning is never lost."""
     row, decision = reported(measured(19, 3), vsr_tolerance=0.1, car_threshold=0.01)
     text = terminal_summary(build_report([holding([row])]), 0.05)
-    assert text[-1] == f"INCONCLUSIVE mine qa recency-new-old: {decision.message}"
+    assert text[-1].startswith("INCONCLUSIVE mine qa")
+    assert text[-1].endswith(f" recency-new-old: {decision.message}")
 
 
-def test_summary_says_how_noisy_and_how_partial_to_the_first() -> None:
+def test_summary_says_how_noisy_and_how_partial_to_the_first(snapshot: SnapshotAssertion) -> None:
     """Beside the contrasts stand the floor, of repeats and of the placebo, and the preference, where measured."""
     rows = [{**some_row("mine", name, None), "family": name} for name in ("placebo", "position", "recency", "repeat")]
     alone = "\n".join(terminal_summary(build_report([holding(rows[2:3])]), 0.05))
@@ -685,16 +684,16 @@ def test_summary_says_how_noisy_and_how_partial_to_the_first() -> None:
     assert "flips between repeats .10, 90% CI [" in floor
     assert "placebo VSR +0.10, 90% CI [" in floor
     (position,) = (line for line in text if line.startswith("position preference of mine on qa: "))
-    assert "first chosen +0.05, 90% CI [.010, .090] more often than half" in position
+    assert lines_about(position, "first chosen") == snapshot
     assert "in both orders" not in position, "the line of both orders says it"
 
 
-def test_a_judge_that_disagrees_with_itself_comes_first() -> None:
+def test_a_judge_that_disagrees_with_itself_comes_first(snapshot: SnapshotAssertion) -> None:
     """What repeats say of a judge stands before any other warning."""
     row, _ = reported(measured(20, 20))
     noisy = holding([{**row, "family": "repeat"}], warnings=["judge mine: its model is going away"])
     first, *_, second = [line for line in terminal_summary(build_report([noisy]), 0.05) if line.startswith("WARNING")]
-    assert "mine disagrees with itself on qa: 40 of 100 verdicts" in first
+    assert lines_about(first, "mine disagrees") == snapshot
     assert "going away" in second
 
 
@@ -792,7 +791,7 @@ def test_one_candidate_is_decided_without_its_name() -> None:
     assert text.count("decision: ") == 1
 
 
-def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
+def test_a_candidate_of_which_nothing_ran_is_not_approved(snapshot: SnapshotAssertion) -> None:
     """What was collected of a candidate and did not run is missing from its decision, and from no other's."""
     asked = [
         {"judge": judge, "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None, "kind": None}
@@ -804,8 +803,8 @@ def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     assert report["decision"]["reasons"] == expected
     text = terminal_summary(report, 0.05)
     at = text.index("decision on a.b against old: INCONCLUSIVE")
-    assert text[at + 1] == "  covers: nothing: no part of the swap was compared"
-    assert text[at + 3 : at + 5] == ["  accuracy on qa: was not compared", "  nothing was compared"]
+    assert text[at + 1] == snapshot
+    assert text[at + 3 : at + 5] == snapshot
 
 
 def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
@@ -839,27 +838,24 @@ def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
     )
 
 
-def test_what_was_found_twice_counts_as_lost_where_it_was_lost_once() -> None:
+def test_what_was_found_twice_counts_as_lost_where_it_was_lost_once(snapshot: SnapshotAssertion) -> None:
     """Two items of one part, one of which could not be measured, in either order: it was not compared."""
     both = [some_swap("a", "PASS"), some_swap("a", "ERROR")]
     for findings in (both, both[::-1]):
-        assert build_report(findings)["decision"]["reasons"][:2] == ["no key", "accuracy on qa: was not compared"]
+        assert build_report(findings)["decision"]["reasons"][:2] == snapshot
 
 
-def test_what_would_settle_it_is_priced() -> None:
+def test_what_would_settle_it_is_priced(snapshot: SnapshotAssertion) -> None:
     """Pairs, calls of each judge and money: the pairs that each part lacks of those that equal judges need."""
     findings = [some_swap("a", "INCONCLUSIVE", name, usd) for name, usd in (("qa", 0.002), ("stories", 0.001))]
     report = build_report([*findings, some_swap("b", "PASS", usd=9.0)])
     own = report["decisions"][0]
     lacking = own["needed_pairs"] - 20
     assert lacking > 0
-    assert own["reasons"][-1] == (
-        f"{own['needed_pairs']} pairs per dataset are {4 * lacking} more calls of each judge, at most "
-        f"{format_usd(lacking * 0.003)} for both"
-    )
+    assert own["reasons"][-1] == snapshot
     assert f"  {own['reasons'][-1]}" in terminal_summary(report, 0.05)
     unknown = build_report([findings[0], some_swap("a", "INCONCLUSIVE", "stories")])["decision"]["reasons"][-1]
-    assert unknown.endswith(f"{4 * lacking} more calls of each judge, price unknown for both")
+    assert lines_about(unknown, "price unknown") == snapshot
 
 
 def test_what_would_settle_it_is_never_cut() -> None:

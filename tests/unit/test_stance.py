@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.parsing import acknowledgment_classifier, lexicon
 from judgefixtures.parsing.acknowledgment_classifier import cue_references
@@ -340,14 +341,14 @@ def test_a_family_is_what_its_sentences_say() -> None:
 # --- the answers ----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_explained() -> None:
+def test_an_answer_is_explained(snapshot: SnapshotAssertion) -> None:
     """The sentence that decided it, the words in it that speak of a cue, and what weighed most, in words."""
     found = acknowledgment_classifier.classify_reason(
         "It is clear. I trust it more because an expert wrote it. So 1.", EXPERT, 1
     )
     assert found.answer == "cited"
     assert "expert" in found.span
-    assert found.sentence == "i trust it more because an expert wrote it"
+    assert found.sentence == snapshot
     assert len(found.features) == 3
     assert found.why
     assert acknowledgment_classifier.classify_reason("It is clear.", EXPERT, 1).why == ""

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import Answers, CheckInput
 from judgefixtures.checks.swap import SwapCheck
@@ -70,12 +72,12 @@ def decided(*args: Any, **options: Any) -> DecisionRow:
 
 
 @pytest.mark.parametrize("count", [3, 5])
-def test_a_swap_says_that_invalid_answers_decide(count: int) -> None:
+def test_a_swap_says_that_invalid_answers_decide(count: int, snapshot: SnapshotAssertion) -> None:
     """The first reason counts them, names the decision without them, and the command that asks them again."""
     decision = decided(range(count))
     assert decision.status == "INCONCLUSIVE"
     said = decision.reasons[0]
-    assert said.startswith(f"{4 * count} invalid answers of the candidate count as wrong. Without them the decision ")
+    assert lines_about(said, "invalid answers") == snapshot
     assert "would be APPROVE." in said
     assert said.endswith("pytest -k swap --judge new --judge-baseline old --judge-record invalid")
 

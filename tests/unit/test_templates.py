@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.asking import finished
 from support.server import Server, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.files import identity_differences
 from judgefixtures.client.costs import maximum_cost
@@ -114,20 +115,13 @@ def test_a_response_cannot_move_the_cues(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cue_after", "expected"),
-    [
-        ("{response_2}", f"\n{PAIR.response_2}\n{NEW}\n{OLD}\nSources follow.\nAnswer in JSON."),
-        ("Sources follow.\n", f"\nSources follow.\n{NEW}\n{OLD}\nAnswer in JSON."),
-        ("Sources", f"\nSources\n{NEW}\n{OLD}\n follow.\nAnswer in JSON."),
-        ("Answer in JSON.", f"\nAnswer in JSON.\n{NEW}\n{OLD}"),
-        ("follow.\nAnswer", f"\nSources follow.\nAnswer\n{NEW}\n{OLD}\n in JSON."),
-    ],
+    "cue_after", ["{response_2}", "Sources follow.\n", "Sources", "Answer in JSON.", "follow.\nAnswer"]
 )
-def test_cues_follow_a_text_of_the_template(tmp_path: Path, cue_after: str, expected: str) -> None:
+def test_cues_follow_a_text_of_the_template(tmp_path: Path, cue_after: str, snapshot: SnapshotAssertion) -> None:
     """Both cues stand directly after the text, each on a line of its own, whatever stands around it."""
     judge = load_judge(table(write(tmp_path, OWN), cue_after=cue_after))
     prompt = judge.prompt(PAIR, NEW_OLD)
-    assert prompt.endswith(expected)
+    assert prompt == snapshot
     assert [line for line in prompt.splitlines() if line in (NEW, OLD)] == [NEW, OLD]
 
 
@@ -159,24 +153,25 @@ def test_a_place_that_is_none_is_an_error(tmp_path: Path, text: str, cue_after: 
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    "more",
     [
-        ({"cue_after": "x", "cue_placement": "before"}, ["cue_after", "cue_placement"]),
-        ({"cue_after": ""}, ["cue_after"]),
-        ({"cue_after": "Question:", "template": "silent-judge"}, ["'silent-judge'", "slots for the cues"]),
-        ({"templates": {}}, ["templates"]),
-        ({"templates": {"Story": ""}}, ["templates.Story"]),
-        ({"templates": {"Story": "nowhere.txt"}}, ["nowhere.txt", "cannot be read"]),
-        ({"system_prompt": ""}, ["system_prompt"]),
-        ({"system_prompt": "nowhere.txt"}, ["the system prompt nowhere.txt cannot be read"]),
+        {"cue_after": "x", "cue_placement": "before"},
+        {"cue_after": ""},
+        {"cue_after": "Question:", "template": "silent-judge"},
+        {"templates": {}},
+        {"templates": {"Story": ""}},
+        {"templates": {"Story": "nowhere.txt"}},
+        {"system_prompt": ""},
+        {"system_prompt": "nowhere.txt"},
     ],
 )
-def test_keys_that_say_nothing_good_are_errors(tmp_path: Path, more: dict[str, Any], words: list[str]) -> None:
+def test_keys_that_say_nothing_good_are_errors(
+    tmp_path: Path, more: dict[str, Any], snapshot: SnapshotAssertion
+) -> None:
     """Keys that exclude each other, empty values and missing files are refused before anything is asked."""
     with pytest.raises(JudgeFixturesError) as error:
         load_judge(table(write(tmp_path, OWN + "{cue_1}{cue_2}")) | more)
-    for word in words:
-        assert word in str(error.value)
+    assert str(error.value) == snapshot
 
 
 def test_a_template_without_slots_is_told_of_both_ways(tmp_path: Path) -> None:
@@ -188,13 +183,13 @@ def test_a_template_without_slots_is_told_of_both_ways(tmp_path: Path) -> None:
 # --- wordings by content type -----------------------------------------------------------------------------
 
 
-def test_a_wording_by_content_type(tmp_path: Path) -> None:
+def test_a_wording_by_content_type(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Pairs of a content type with a wording of its own get that one, all others the template; paths are relative."""
     (tmp_path / "prompts").mkdir()
     write(tmp_path, OWN + "{cue_1}{cue_2}")
     write(tmp_path / "prompts", "Tale {question}|{response_1}|{response_2}|{cue_1}|{cue_2}", "story.txt")
     judge = configured(tmp_path, 'template = "own.txt"\ntemplates = {Story = "prompts/story.txt"}')
-    assert judge.prompt(STORY, NO_CUE) == "Tale A door opens once a year.|It opened.|It stayed shut.||"
+    assert judge.prompt(STORY, NO_CUE) == snapshot
     assert judge.prompt(PAIR, NO_CUE).startswith("Q: Why")
 
 
@@ -208,12 +203,13 @@ def test_a_wording_takes_the_place_of_a_built_in_one(tmp_path: Path) -> None:
     assert built_in.prompt(STORY, NO_CUE) == load_template("silent-judge").render(STORY, NO_CUE)
 
 
-def test_every_wording_has_the_place_for_cues(tmp_path: Path) -> None:
+def test_every_wording_has_the_place_for_cues(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """cue_after holds for all wordings: one that lacks the text is refused by its own name."""
     write(tmp_path, OWN)
     write(tmp_path, OWN.replace("Sources", "Origins"), "story.txt")
-    with pytest.raises(JudgeFixturesError, match=r"is not in the template .*story\.txt"):
+    with pytest.raises(JudgeFixturesError) as error:
         configured(tmp_path, 'template = "own.txt"\ncue_after = "Sources follow."\ntemplates = {Story = "story.txt"}')
+    assert str(error.value) == snapshot
 
 
 # --- system prompt ----------------------------------------------------------------------------------------
@@ -240,10 +236,11 @@ def test_without_one_nothing_is_sent_for_it(server: Server) -> None:
     assert "systemInstruction" not in google
 
 
-def test_a_function_has_its_own_system_prompt() -> None:
+def test_a_function_has_its_own_system_prompt(snapshot: SnapshotAssertion) -> None:
     """A python judge is given a prompt and nothing else: the key is refused, with the reason."""
-    with pytest.raises(JudgeFixturesError, match="system_prompt is a key of providers 'openai', 'azure'"):
+    with pytest.raises(JudgeFixturesError) as error:
         load_judge({"provider": "python", "target": "m:f", "system_prompt": "system.txt"})
+    assert str(error.value) == snapshot
 
 
 def test_an_empty_system_prompt_is_an_error(tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ from worlds import (
     world_of,
 )
 
-from judgefixtures.checks.decide_looks import decide_looks
 from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import SwapStatus
 from judgefixtures.statistics.power import SWAPS, SwapPower, swap_power
+from judgefixtures.swap.decide_looks import decide_looks
 
 pytestmark = pytest.mark.slow  # no gate of anybody's hangs on it: `make test-slow`
 

@@ -13,7 +13,7 @@ import pytest
 from judgefixtures.cli.main import main
 from judgefixtures.importers import ImportRequest, import_log
 from judgefixtures.importers.formats.loaded_file import ExportFormat, LoadedFile, normalized_row
-from judgefixtures.importers.import_log import ImportResult
+from judgefixtures.importers.import_result import ImportResult
 from judgefixtures.sources.row_readers import DataRow
 from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 

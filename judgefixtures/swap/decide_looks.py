@@ -8,10 +8,10 @@ from judgefixtures.config import SwapTable
 from judgefixtures.models.swap_rows import DecisionRow, SwapStatus
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS
 from judgefixtures.statistics.alpha_spending import LookLevels, fixed_design_levels, levels_at_looks
-from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
-from judgefixtures.swap.decision import decide_swap_at_levels
 
-from .messages import MESSAGES
+from .cells import Clusters, Flips, SwapAccuracy, SwapContrast, without
+from .decision import decide_swap_at_levels
+from .sentences import MESSAGES
 
 
 def decide_looks(
