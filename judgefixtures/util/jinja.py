@@ -27,13 +27,13 @@ class Messages:
     `say.passed(row)`.
     """
 
-    def __init__(self, path: Path, filters: Filters) -> None:
+    def __init__(self, path: Path, filters: Callable[[], Filters]) -> None:
         self._path, self._filters = path, filters
         self._macros: dict[str, Callable[..., str]] = {}
 
     def __getattr__(self, name: str) -> Callable[..., str]:
         """Return a macro as a function; its last line break is no part of the text."""
-        if name.startswith("_"):
+        if name.startswith("_") or name not in self._sources:
             raise AttributeError(name)
         macro = self._macro(name)
         return lambda *values, **named: _unmarked(macro(*values, **named).removesuffix("\n"))
@@ -55,7 +55,7 @@ class Messages:
 
     @cached_property
     def _environment(self) -> Any:
-        made = _environment(self._filters)
+        made = _environment(self._filters())
         made.finalize = _marked
         made.trim_blocks = made.lstrip_blocks = False
         made.globals["say"] = self
@@ -70,9 +70,9 @@ def _environment(filters: Filters) -> Any:
     return made
 
 
-def _marked(value: object) -> object:
+def _marked(value: object) -> str:
     """Return a value whose line breaks end no line of a macro."""
-    return value.replace("\x1e", MARK).replace("\n", BREAK) if isinstance(value, str) else value
+    return str(value).replace("\x1e", MARK).replace("\n", BREAK)
 
 
 def _unmarked(text: str) -> str:
