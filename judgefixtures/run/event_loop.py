@@ -46,15 +46,20 @@ class OwnLoop:
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
         self._main: asyncio.Task[Any] | None = None
+        self._is_cancelled = False
 
     def run(self, main: Coroutine[Any, Any, R]) -> R:
         """Return a coroutine's result; interrupts cancel it."""
         self._runner = self._runner or asyncio.Runner(loop_factory=LOOP)
+        self._main, self._is_cancelled = None, False
         known = self._known(main)
         return self._apart(partial(self._runner.run, known, context=contextvars.copy_context()), self._runner)
 
     async def _known(self, main: Coroutine[Any, Any, R]) -> R:
         self._main = asyncio.current_task()
+        if self._is_cancelled:  # before it began
+            main.close()
+            raise asyncio.CancelledError
         return await main
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -68,15 +73,16 @@ class OwnLoop:
     def _apart(self, function: Callable[[], R], runner: asyncio.Runner) -> R:
         ended = Future[R]()
         thread = threading.Thread(target=_work, args=(ended, function), name="judgefixtures", daemon=True)
-        thread.start()
+        loop = runner.get_loop()  # made here: two threads must not make it
         try:
+            thread.start()
             while not wait([ended], 1.0).done:  # Windows heeds Ctrl-C between two waits
                 pass
             thread.join()
             return ended.result()
         except BaseException:
             if not ended.done():  # the loop is left to what blocks it, if anything does
-                before, self._runner, loop = self._runner, None, runner.get_loop()
+                before, self._runner = self._runner, None
                 loop.call_soon_threadsafe(self._cancel)
                 self._runner = before if wait([ended], PATIENCE).done else None
             raise
@@ -84,7 +90,8 @@ class OwnLoop:
             del ended  # the error that it holds refers to it
 
     def _cancel(self) -> None:
-        """Cancel the main coroutine only: it waits for answers in flight."""
+        """Cancel the main task only. The workers finish the answers in flight."""
+        self._is_cancelled = True
         if self._main is not None:
             self._main.cancel()
 

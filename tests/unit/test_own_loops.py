@@ -229,6 +229,52 @@ def test_what_ends_a_test_from_outside_ends_its_questions(folder: Path, kind: st
     assert len(asked) == 1
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarm")
+@pytest.mark.parametrize("at", ["start", "first-step"])
+def test_what_ends_a_test_before_its_loop_runs_asks_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """An interrupt while the loop's thread starts, or before its first step, leaves no question and a run that works."""
+    mine, asked = importlib.import_module("own_loops_mine"), []
+    judge = mine.waits
+
+    class Late(threading.Thread):
+        def run(self) -> None:
+            if self.name == "judgefixtures":
+                time.sleep(0.3)
+            super().run()
+
+        def start(self) -> None:
+            super().start()
+            if self.name == "judgefixtures" and at == "start":
+                raise _Enough
+
+    async def counted(prompt: str) -> str:
+        asked.append(prompt)
+        return await judge(prompt)
+
+    def ring(*_: object) -> None:
+        raise _Enough
+
+    before = signal.signal(signal.SIGALRM, ring)
+    with Run.from_config(folder / "judgefixtures.toml") as run:
+        mine.waits = counted
+        try:
+            with monkeypatch.context() as late:
+                late.setattr(threading, "Thread", Late)
+                if at == "first-step":
+                    signal.setitimer(signal.ITIMER_REAL, 0.15)
+                with pytest.raises(_Enough):
+                    run.gate("recency-new-old", judge="waits", dataset="own")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            mine.waits = judge
+        time.sleep(0.5)
+        assert asked == []
+        assert run.gate("placebo-listed-shown", judge="plain", dataset="own").status == "PASS"
+
+
 def test_a_judge_that_runs_a_run_of_its_own(folder: Path) -> None:
     """Nested runs: a judge's code gates another judge while it is asked."""
     mine = importlib.import_module("own_loops_mine")
