@@ -120,6 +120,9 @@ class _Alias(ModuleType):
             warnings.warn(message, DeprecationWarning, stacklevel=2)
         return value
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.__all__]
+
 
 for _path, _target in {**_PATHS, **_OLD_PATHS}.items():
     _folder, _, _file = f"{__name__}.{_path}".rpartition(".")

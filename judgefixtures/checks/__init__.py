@@ -1,12 +1,12 @@
 """Checks: one file per kind, listed in `judgefixtures.models.check_registry`."""
 
-import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 from judgefixtures.models.check_registry import ALONE
 from judgefixtures.models.contrasts import Contrast
+from judgefixtures.util.old_names import old_names
 
 from .accuracy import AccuracyCheck
 from .base import Answers, Check, CheckInput, SampleRequirement
@@ -59,11 +59,4 @@ def swap_checks(contrasts: Iterable[Contrast], cells: int) -> tuple[SwapCheck, .
     return (SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts))
 
 
-_OLD_NAMES = {"Case": "CheckInput", "Need": "SampleRequirement"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OLD_NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{__name__}.{name} is now {_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
-    return globals()[_OLD_NAMES[name]]
+__getattr__ = old_names(__name__, {"Case": "CheckInput", "Need": "SampleRequirement"})

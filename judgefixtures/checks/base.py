@@ -159,9 +159,11 @@ def _alias_methods(cls: type[Check]) -> None:
     for old, new in OLD_METHODS.items():
         if new in defined:
             setattr(cls, old, _OldMethod(cls.__name__, old, defined[new]))
-        elif old in defined:
-            warnings.warn(f"{cls.__name__}.{old} is now {cls.__name__}.{new}", DeprecationWarning, stacklevel=3)
-            setattr(cls, new, defined[old])
+            continue
+        home = next((vars(each) for each in cls.__mro__ if {old, new} & vars(each).keys()), {new: None})
+        if new not in home:  # a class of a user's, or a mixin
+            warnings.warn(f"{cls.__name__}.{old} is now {cls.__name__}.{new}", DeprecationWarning, stacklevel=4)
+            setattr(cls, new, home[old])
 
 
 class Check(ABC):

@@ -47,8 +47,9 @@ class AnswerKeyFields(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerKind:
-    """What judges of a mode say: under which `field` of a line, and `lacking` where they said nothing that counts."""
+    """What judges of a mode say: an `outcome`, under a `field` of a line, and `lacking` where nothing counts."""
 
+    outcome: str
     field: str
     mode: str
     lacking: str
@@ -67,13 +68,16 @@ def _is_score(value: Any) -> bool:
 
 
 CHOICE = AnswerKind(
+    "winner",
     "selected_response",
     "pairwise",
     "the log has no verdict",
     lambda value: not isinstance(value, bool) and value in (1, 2, "tie", None),
 )
-GRADE = AnswerKind("passed", "binary", "the log has no grade", lambda value: value is None or isinstance(value, bool))
-SCORES = AnswerKind("scores", "pointwise", "the log has no score", _are_scores)
+GRADE = AnswerKind(
+    "passed", "passed", "binary", "the log has no grade", lambda value: value is None or isinstance(value, bool)
+)
+SCORES = AnswerKind("score", "scores", "pointwise", "the log has no score", _are_scores)
 LINES: Mapping[str, AnswerKind] = {of.field: of for of in (CHOICE, GRADE, SCORES)}
 
 
@@ -101,17 +105,17 @@ class ImportedAnswer:
     def reply(self, table: JudgeTable) -> JudgeReply:
         """Return the answer as a judge's reply, by the judge's table."""
         if self.said is None:
-            verdict = NamedOutcome(None, self.reason, self.invalid or "not-a-choice")
+            verdict = NamedOutcome(None, self.reason, self.invalid or "not-a-choice", name=self.kind.outcome)
             return JudgeReply(verdict, imported=True, detail=self.kind.lacking)
         if self.said == "tie":
             ties = table.counts_ties
             return JudgeReply(NamedOutcome(None, self.reason, None if ties else "tie", tie=ties), imported=True)
         if self.kind is not SCORES:
-            return JudgeReply(NamedOutcome(self.said, self.reason), imported=True)
+            return JudgeReply(NamedOutcome(self.said, self.reason, name=self.kind.outcome), imported=True)
         lowest, highest = table.scale
         if off := [score for score in self.said if not lowest <= score <= highest]:
             raise JudgeFixturesError(MESSAGES.score_outside_scale(FILE, off, self.key.pair, lowest, highest, table))
-        first, *second = (JudgeReply(NamedOutcome(score, "")) for score in self.said)
+        first, *second = (JudgeReply(NamedOutcome(score, "", name="score")) for score in self.said)
         if second:
             result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)
         else:

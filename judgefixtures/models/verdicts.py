@@ -1,7 +1,8 @@
 """Outcomes of an answer, each valid or invalid with a kind: a choice, a grade or a score."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from functools import wraps
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from .probabilities import Probability
 
@@ -28,21 +29,28 @@ InvalidKind: TypeAlias = Literal[
 ]
 
 
+T = TypeVar("T")
+OLD_KEYWORDS = {"selected_response", "passed"}
 SELECTED: dict[float | None, Choice] = {1: 1, 2: 2, 0: 2}  # a pass stands for response 1, a fail for response 2
 
 
-class OldKeywords(type):
-    """Take the value of an outcome by the names that it had as a verdict or a grade, too."""
+def _with_old_keywords(cls: type[T]) -> type[T]:
+    """Let `selected_response` and `passed` stand for `value` where an outcome is made, as in version 0.2."""
+    init = cls.__init__
 
-    def __call__(cls, *args: Any, **values: Any) -> Any:
-        """Return an outcome."""
-        for name in values.keys() & {"selected_response", "passed"}:
-            values["value"] = values.pop(name)
-        return super().__call__(*args, **values)
+    @wraps(init)
+    def with_old(self: T, *values: Any, **named: Any) -> None:
+        for name in OLD_KEYWORDS & named.keys():  # after `replace`, beside the present value
+            named["value"] = named.pop(name)
+        init(self, *values, **named)
+
+    cls.__init__ = with_old  # type: ignore[assignment]
+    return cls
 
 
+@_with_old_keywords
 @dataclass(frozen=True, slots=True)
-class NamedOutcome(metaclass=OldKeywords):
+class NamedOutcome:
     """One named result of an answer: a value with its reason, a tie that counts, or the kind of its failure.
 
     Exactly one of the three. The `name` says what the `value` is: "winner" (1 or 2), "passed" (True or False), "score"
@@ -80,20 +88,18 @@ class NamedOutcome(metaclass=OldKeywords):
 
     @property
     def selected_response(self) -> Choice | None:
-        """The response that was chosen: 1 for what passed, 2 for what failed."""
-        return SELECTED.get(self.value)
+        """The response that was chosen: 1 for what passed, 2 for what failed; None of a score, which chooses none."""
+        return None if self.name == "score" else SELECTED.get(self.value)
 
     @property
     def passed(self) -> bool | None:
-        """Whether the response passed; None for an invalid grade."""
-        return None if self.value is None else self.selected_response == 1
+        """Whether the response passed; None for a score and an invalid grade."""
+        return None if self.selected_response is None else self.selected_response == 1
 
     @property
     def outcome(self) -> float | None:
-        """The outcome as a number: 1 for response 1, 0 for response 2, .5 for a tie, None where it is invalid."""
-        if self.invalid is not None:
-            return None
-        return 0.5 if self.tie else float(self.selected_response == 1)
+        """As a number: 1 for response 1, 0 for response 2, 0.5 for a tie, None for a score or if invalid."""
+        return 0.5 if self.tie else None if self.selected_response is None else float(self.selected_response == 1)
 
 
 # Public names.

@@ -6,6 +6,7 @@
 
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.swap_rows import SwapStatus as SwapStatus
+from judgefixtures.util.old_names import old_names
 
 from .cells import SwapAccuracy as SwapAccuracy
 from .cells import SwapContrast as SwapContrast
@@ -17,3 +18,4 @@ from .margins import guard_margin as guard_margin
 # Public names.
 Component = ComponentRow
 SwapDecision = DecisionRow
+__getattr__ = old_names(__name__, {"SwapCell": "SwapContrast"})

@@ -20,6 +20,7 @@ from judgefixtures.checks.base import OLD_METHODS
 OLD_NAMES = {
     "judgefixtures.asking.questions Judgment": "judgefixtures.models.judgments Judgment",
     "judgefixtures.checks Case": "judgefixtures.checks CheckInput",
+    "judgefixtures.swap SwapCell": "judgefixtures.swap SwapContrast",
     "judgefixtures.checks Need": "judgefixtures.checks SampleRequirement",
     "judgefixtures.acknowledgment explained": "judgefixtures.parsing.acknowledgment explain_acknowledgment",
     "judgefixtures.detection Accuracy": "judgefixtures.statistics.detector_correction DetectorAccuracy",
@@ -57,7 +58,11 @@ def test_an_old_name_works_and_warns(old: str) -> None:
 def test_old_methods_of_checks_work_and_warn() -> None:
     """A check of version 0.2 overrides and calls methods by their old names, super() included."""
     code = """
-class Mine(AccuracyCheck):
+class Apart:
+    def lost(self, case, reason):
+        return "apart"
+
+class Mine(Apart, AccuracyCheck):
     def excuse(self, case):
         return "mine"
 
@@ -69,12 +74,14 @@ class Mine(AccuracyCheck):
         warnings.simplefilter("always")
         exec(code, names)
     assert [str(each.message) for each in warned] == [
-        f"Mine.{old} is now Mine.{OLD_METHODS[old]}" for old in ("excuse", "among")
+        f"Mine.{old} is now Mine.{OLD_METHODS[old]}" for old in ("excuse", "among", "lost")
     ]
+    assert {each.filename for each in warned} == {"<string>"}
     mine: Any = names["Mine"]()
+    assert mine.error_finding(None, "") == "apart"
     assert mine.skip_reason(None) == "mine"
     for old, new in OLD_METHODS.items():
-        overridden = old in ("excuse", "among")
+        overridden = old in ("excuse", "among", "lost")
         with contextlib.nullcontext() if overridden else pytest.warns(DeprecationWarning, match=rf"\b{new}$"):
             assert getattr(mine, old) == getattr(mine, new)
     with pytest.warns(DeprecationWarning, match="Check.among is now Check.select_pairs"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,6 +15,7 @@ from support.timing import quickest
 
 from judgefixtures.models.verdicts import Grade, InvalidKind, Score, Verdict
 from judgefixtures.parsing import verdicts
+from judgefixtures.parsing.scores import parse_score
 from judgefixtures.parsing.verdicts import MAX_CHARACTERS, MAX_OBJECTS, parse_verdict
 
 FIRST = '{"selected_response": 1, "reason": "a"}'
@@ -638,6 +640,9 @@ def test_recorded_answers(text: str, expected: int | str) -> None:
 def test_outcomes_are_made_by_their_own_keywords() -> None:
     """A verdict, a grade and a score take the keyword that each had as a class of its own."""
     assert Verdict(selected_response=2, reason="a") == Verdict(2, "a")
+    assert replace(Verdict(1, "a"), selected_response=2) == Verdict(2, "a")  # type: ignore[call-arg]
+    scored = parse_score('{"score": 1, "reason": "a"}')
+    assert (scored.value, scored.selected_response, scored.passed, scored.outcome) == (1, None, None, None)
     assert Grade(passed=False, reason="a") == Grade(False, "a")
     assert Score(value=7, reason="a") == Score(7, "a")
     with pytest.raises(ValueError, match="either a value"):
