@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
 
 from judgefixtures.models.check_registry import ALONE
 from judgefixtures.models.contrasts import Contrast
