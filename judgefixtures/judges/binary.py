@@ -132,7 +132,7 @@ class BinaryMode(JudgeMode):
         return single_response_arms(arms)
 
     def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
-        """Return the arms unchanged."""
+        """Return single-response conditions."""
         return single_response_arms(arms)
 
     async def grade(self, prompt: str) -> Grade:
@@ -163,18 +163,14 @@ class BinaryMode(JudgeMode):
 
     def requests(self, pairs: Pairs, arms: Arms, plans: Plans) -> list[RequestSet[Any]]:
         """Return the requests for grades."""
-        return super().requests(pairs, list(dict.fromkeys(map(_alone, arms))), plans)
+        return super().requests(pairs, single_response_arms(arms), plans)
 
     def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:
         """Return the grades in an arm."""
-        return super().replies(pairs, _alone(arm), asked)
+        return super().replies(pairs, single_response_arms([arm])[0], asked)
 
     # --- what can be checked of it ----------------------------------------------------------------------------
 
     def excuse(self, contrast: contrasts.Contrast) -> str:
         """Return why orders do not apply."""
         return f"{self.judge.name} grades one response at a time: it sees no order" if contrast.is_of_orders else ""
-
-
-def _alone(arm: Arm) -> Arm:
-    return contrasts.single_condition(arm[0]), arm[1]

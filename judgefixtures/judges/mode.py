@@ -189,8 +189,7 @@ def single_response_arms(arms: Arms) -> tuple[Arm, ...]:
     >>> [condition.name for condition, _ in single_response_arms(neutral_arms())]
     ['no-cue', 'no-cue', 'placebo-listed', 'placebo-shown']
     """
-    own = ((condition, repeat) for condition, repeat in arms if condition.order == "12")
-    return tuple(dict.fromkeys((single_condition(condition), repeat) for condition, repeat in own))
+    return tuple(dict.fromkeys((single_condition(condition), repeat) for condition, repeat in arms))
 
 
 # Of judges whose strategy or mark, and not their mode, makes them what they are; of all others LAYOUTS names it.

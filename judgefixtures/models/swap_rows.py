@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from enum import StrEnum
+from typing import ClassVar, Literal
 
 from judgefixtures.statistics.estimate import Estimate, Status
 
 from .check_rows import CueSentences, Expense
 from .findings import CandidateRow, JudgeRow, Row
 from .record import Record, not_serialized, omit_default
-
-if TYPE_CHECKING:
-    from numpy import int64
-    from numpy.typing import NDArray
-
-    Whole = NDArray[int64]
-from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

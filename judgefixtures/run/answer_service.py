@@ -103,7 +103,7 @@ class AnswerService:
         if key not in self._seen:
             replies: Mapping[str, JudgeReply] = {}
             if mode.is_asked:
-                asked = self._look_up(judge, dataset, pairs, mode.required_arms([arm]) or [arm], plans)
+                asked = self._look_up(judge, dataset, pairs, mode.required_arms([arm]), plans)
                 replies = mode.replies(pairs, arm, asked)
             else:
                 with contextlib.suppress(JudgeFixturesError):  # the item says what is wrong with the log
