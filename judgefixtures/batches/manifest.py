@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from judgefixtures.cassettes import files
-from judgefixtures.cassettes.merges import BATCHES_FILE
+from judgefixtures.cassettes.file_names import BATCHES_FILE
 from judgefixtures.util.clock import now
 from judgefixtures.util.paths import read_bytes
 
@@ -25,7 +25,7 @@ KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "end
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
 Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
-Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that they belong to
+IdsByCassette = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that they belong to
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class SentBatch:
     intent: str
     provider: str
     judge: str
-    asked: Asked
+    asked: IdsByCassette
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from judgefixtures.cassettes.merges import CANARY_FILE
+from judgefixtures.cassettes.file_names import CANARY_FILE
 from judgefixtures.client.costs import BudgetError, Cost, maximum_cost, price_remedy, price_usd
 from judgefixtures.client.served_model import ServedModelChangedError
 from judgefixtures.config import CanaryTable

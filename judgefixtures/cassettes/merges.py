@@ -15,15 +15,13 @@ from typing import Any, TypeVar
 from judgefixtures.util.paths import read_bytes
 
 from . import files, snapshot
+from .file_names import BATCHES_FILE, CANARY_FILE, CHOICE_FILE, PAIRS_FILE, SAMPLE_FILE
 from .messages import MESSAGES
 
 Kept = TypeVar("Kept", snapshot.SampleSnapshot, snapshot.ClosestPairsSnapshot)
 T = TypeVar("T")
 Lines = dict[str, bytes]
 Both = Callable[[bytes, bytes], bytes]
-
-CANARY_FILE = "canary.jsonl"  # the log of the canary's runs, beside a judge's recordings
-BATCHES_FILE = "batches.jsonl"  # the list of batches, beside all recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +309,9 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
 
 # How files that are no cassettes are joined, by their names.
 JOINED: Mapping[str, Callable[[Path, MergeVersions], MergeResult]] = {
-    snapshot.FILE: _joined_pairs,
-    snapshot.SAMPLE_FILE: partial(_joined_whole, snapshot.parse_snapshot, "samples"),
-    snapshot.CHOICE_FILE: partial(_joined_whole, snapshot.parse_closest_snapshot, "choices of the closest pairs"),
+    PAIRS_FILE: _joined_pairs,
+    SAMPLE_FILE: partial(_joined_whole, snapshot.parse_snapshot, "samples"),
+    CHOICE_FILE: partial(_joined_whole, snapshot.parse_closest_snapshot, "choices of the closest pairs"),
     CANARY_FILE: _joined_runs,
     BATCHES_FILE: _joined_batches,
 }

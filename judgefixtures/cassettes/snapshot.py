@@ -14,17 +14,15 @@ from judgefixtures.sources import Source, read_pairs
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import read_bytes
 
+from .file_names import CHOICE_FILE, PAIRS_FILE, SAMPLE_FILE
 from .files import CassetteError, DamagedFileError, atomic_write, or_replaced, refuse_merge_marks
 
-FILE = "pairs.jsonl"
-SAMPLE_FILE = "sample.json"
 SAMPLE_FORMAT = 1
-CHOICE_FILE = "closest.json"
 CHOICE_FORMAT = 1
 # Answers are found by what was asked, so that nothing is asked again about pairs that the dataset still has.
 REMEDY = (
-    f"Restore {FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them anew, from the dataset, and "
-    "asks only what no recording answers."
+    f"Restore {PAIRS_FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them anew, from the "
+    "dataset, and asks only what no recording answers."
 )
 
 CHOICE_REMEDY = "Restore it, or remove it: then --judge-record missing chooses anew, from what is recorded."
@@ -75,7 +73,7 @@ class ClosestPairsSnapshot:
 
 def has_snapshot(folder: Path) -> bool:
     """Return whether a folder has a snapshot, readable or not."""
-    return (folder / FILE).exists() or (folder / SAMPLE_FILE).exists()
+    return (folder / PAIRS_FILE).exists() or (folder / SAMPLE_FILE).exists()
 
 
 def read_snapshot_pairs(folder: Path) -> dict[str, Pair]:
@@ -85,7 +83,7 @@ def read_snapshot_pairs(folder: Path) -> dict[str, Pair]:
         DamagedFileError: An unresolved merge.
         CassetteError: Any other invalid line.
     """
-    path = folder / FILE
+    path = folder / PAIRS_FILE
     try:
         if (content := _read_whole(path, lambda _, content: content)) is None:
             return {}
@@ -111,7 +109,7 @@ def read_snapshot(folder: Path) -> SampleSnapshot | None:
     changed = [name for name, digest in sample.pairs if name not in frozen or frozen[name].digest != digest]
     if changed:
         raise CassetteError(
-            f"{path} and {FILE} beside it do not fit: pair {changed[0]!r} is missing or another one. {REMEDY}"
+            f"{path} and {PAIRS_FILE} beside it do not fit: pair {changed[0]!r} is missing or another one. {REMEDY}"
         )
     return sample
 
@@ -218,7 +216,7 @@ def add_snapshot_pairs(folder: Path, pairs: Iterable[Pair]) -> None:
     merged = {id_key(pair.id): pair for pair in (*before.values(), *whole_pairs(pairs))}
     kept = sorted(merged.values(), key=lambda pair: pair.id)
     lines = (json.dumps(pair_to_row(pair), ensure_ascii=False) for pair in kept)
-    write_if_changed(folder / FILE, "".join(f"{line}\n" for line in lines))
+    write_if_changed(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
 
 
 def changed_fields(old: Pair, new: Pair) -> list[str]:

@@ -10,8 +10,8 @@ from typing import ClassVar
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.contrast_metrics import cluster_scores, correctness, is_right, moves_each_way
+from judgefixtures.metrics.invalid_limit import describe_too_many_invalid
 from judgefixtures.metrics.side_by_side import compare_side_by_side
-from judgefixtures.metrics.validity import describe_too_many_invalid
 from judgefixtures.models.check_rows import AccuracyRow, MacroRow
 from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.models.findings import Finding, ReportRow, Row, cluster_count, evidence_of, rows_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from judgefixtures.config import GateTable
 from judgefixtures.metrics.contrast_metrics import STUCK, ContrastMeasurement
-from judgefixtures.metrics.validity import MEND, invalid_excess
+from judgefixtures.metrics.invalid_limit import MEND, invalid_excess
 from judgefixtures.models.findings import DecisionPart
 from judgefixtures.models.judgments import Choice
 from judgefixtures.models.vocabulary import OF_PAIRS, Vocabulary

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.metrics.contrast_metrics import cluster_scores, constant_side, outcome_share
-from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.metrics.invalid_limit import describe_too_many_invalid
 from judgefixtures.models.check_rows import FourCellRow
 from judgefixtures.models.findings import Finding, Row, cluster_count, decided_by_control
 from judgefixtures.models.judgments import Choice, Judgment

@@ -8,8 +8,8 @@ from judgefixtures.config import AgreementTable, Config, JudgeTable
 from judgefixtures.judges.judge import Judge
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
+from judgefixtures.metrics.invalid_limit import describe_too_many_invalid
 from judgefixtures.metrics.label_agreement import LabelAgreement, agrees_with_label, measure_agreement
-from judgefixtures.metrics.validity import describe_too_many_invalid
 from judgefixtures.models.agreement_rows import AgreementRow, AsPeople, human_label, is_compared
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.findings import (

@@ -11,7 +11,7 @@ from judgefixtures.models.findings import Finding, Row
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm
-from judgefixtures.prompts.plans import LEAKS, count_plans
+from judgefixtures.prompts.planning import LEAKS, count_plans
 from judgefixtures.statistics.estimate import Estimate, Status, format_estimate, format_share
 from judgefixtures.statistics.proportions import proportion
 

@@ -11,7 +11,7 @@ from judgefixtures.judges.judge import Judge
 from judgefixtures.judges.mode import JudgeMode
 from judgefixtures.metrics.contrast_metrics import cluster_scores
 from judgefixtures.metrics.excess_flips import excess_flips
-from judgefixtures.metrics.validity import describe_too_many_invalid
+from judgefixtures.metrics.invalid_limit import describe_too_many_invalid
 from judgefixtures.models.check_rows import ALL, ScoresAtWorst, WordingFlips, WordingRow
 from judgefixtures.models.contrasts import NO_CUE, Outcome, SingleResponseCondition
 from judgefixtures.models.findings import DecisionPart, Finding, Row, decided_by_control, deciding_parts, rows_of

@@ -145,10 +145,15 @@ class ModelClient(ABC, Generic[R]):
             self.shutdown_date = await ask()
 
     async def ask(self, prompt: str, call: JudgeCall | None = None, *, probes: bool = False) -> R:
-        """Return what is made of the answer to a prompt; raises FatalJudgeError.
+        """Return the parsed reply to a prompt.
 
-        `call` says where its recording lives; without one it is the call that is in progress, if any. The first
-        question of a recording, asked alone, `probes`: it finds out what the model accepts (parameter_probe.py).
+        Args:
+            prompt: The whole prompt.
+            call: Where the reply is recorded; by default the call in progress, if any.
+            probes: Whether this first request of a recording finds out what the model accepts (parameter_probe.py).
+
+        Raises:
+            FatalJudgeError: The model cannot be asked.
         """
         call = call or CALL.get() or JudgeCall()
         self.check_asked()
@@ -187,7 +192,7 @@ class ModelClient(ABC, Generic[R]):
         self._loop = loop
 
     async def _attempt(self, prompt: str, call: JudgeCall) -> ProviderResponse | RetryableError | FatalJudgeError:
-        """Return the answer of one attempt, in its turn and without secrets, or what it failed of."""
+        """Return the response of one attempt without secrets, or the error that ended it."""
         call.verdict_pattern = self.verdict_pattern
         unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
         try:
@@ -204,7 +209,7 @@ class ModelClient(ABC, Generic[R]):
                         self.rate_limiter.refused(started, error.retry_after)
                     return error
                 if not unhurried:
-                    self.rate_limiter.heed(answer.quotas)
+                    self.rate_limiter.follow_quotas(answer.quotas)
             self.model_guard.check(answer.served_model)
         except FatalJudgeError as error:
             return error
@@ -346,7 +351,7 @@ class RequestSet(Generic[R]):
         frozen: The pairs that the recordings keep, if others.
         among: The judge whose recordings they are, if not the client.
         ids: The ids that the replies are for, if others.
-        stand_for: The arms that the replies are for, if others.
+        reply_arms: The arms that the replies are for, if others.
     """
 
     client: ModelClient[R]
@@ -356,12 +361,12 @@ class RequestSet(Generic[R]):
     frozen: Sequence[Pair] | None = None
     among: str | None = None
     ids: Sequence[str] | None = None
-    stand_for: Sequence[Arm] | None = None
+    reply_arms: Sequence[Arm] | None = None
 
     def sort_into(self, asked: dict[Arm, dict[str, R]], replies: Sequence[Sequence[R | None]]) -> None:
         """Put the replies of each arm, in the order of the pairs, where they are wanted; None is none."""
         ids = self.ids or [pair.id for pair in self.pairs]
-        for arm, of_arm in zip(self.stand_for or self.arms, replies, strict=True):
+        for arm, of_arm in zip(self.reply_arms or self.arms, replies, strict=True):
             there = asked.setdefault(arm, {})
             there |= {name: reply for name, reply in zip(ids, of_arm, strict=True) if reply is not None}
 

@@ -42,8 +42,8 @@ class _State:
     last_start: float = float("-inf")
     spacing: float = 0.0  # seconds between starts, at least, whatever the server takes
     quiet_until: float = 0.0
-    told_pace: float = 0.0  # starts a second by which what is left of a limit lasts
-    told_until: float = float("-inf")  # when that limit is whole again
+    quota_pace: float = 0.0  # starts a second by which what is left of a limit lasts
+    quota_until: float = float("-inf")  # when that limit is whole again
     answers: int = 0
     pace: float | None = None  # starts a second after the last cut; None: nothing was refused so far
     target: float = 0.0  # what the pace returns to
@@ -73,16 +73,16 @@ class _State:
         self.next_start = now + max(spacing, 0.0 if current is None else 1.0 / current)
 
     def may_start(self, now: float) -> float:
-        spread = self.last_start + 1.0 / self.told_pace if now < self.told_until else 0.0
-        return max(self.next_start, self.quiet_until, min(spread, self.told_until))
+        spread = self.last_start + 1.0 / self.quota_pace if now < self.quota_until else 0.0
+        return max(self.next_start, self.quiet_until, min(spread, self.quota_until))
 
-    def heed(self, now: float, quotas: Sequence[RateLimitQuota]) -> None:
+    def follow_quotas(self, now: float, quotas: Sequence[RateLimitQuota]) -> None:
         scarce = [quota for quota in quotas if quota.limit is None or quota.calls < IN_RESERVE * quota.limit]
-        self.told_until = float("-inf")
+        self.quota_until = float("-inf")
         if scarce:
             tightest = min(scarce, key=lambda quota: quota.calls / quota.seconds)
-            self.told_pace = max(tightest.calls, 1.0) / tightest.seconds
-            self.told_until = now + tightest.seconds
+            self.quota_pace = max(tightest.calls, 1.0) / tightest.seconds
+            self.quota_until = now + tightest.seconds
 
     def pause(self, now: float, seconds: float) -> None:
         current, measured = self.current(now), self._measured(now)
@@ -232,7 +232,7 @@ class RateLimiter:
         with self._state() as state:
             state.pause(loop_time(), seconds)
 
-    def heed(self, quotas: Sequence[RateLimitQuota]) -> None:
+    def follow_quotas(self, quotas: Sequence[RateLimitQuota]) -> None:
         """Slow down according to the server's remaining quotas."""
         if not quotas:
             return
@@ -241,7 +241,7 @@ class RateLimiter:
         if self._places is not None and in_flight <= scarcest.calls < self._places.most:
             in_flight = max(in_flight, self._places.taken())
         with self._state() as state:
-            state.heed(loop_time(), quotas)
+            state.follow_quotas(loop_time(), quotas)
         if scarcest.calls < in_flight:  # they use it up
             self.hold(scarcest.seconds)
 

@@ -65,15 +65,15 @@ async def run_requests(execution: RequestExecution[R]) -> list[tuple[R, ...]]:
     """
     task, urgency, replies = execution.task, execution.urgency, execution.replies
     asking = asyncio.create_task(execution.ask_all())
-    heeding = None if urgency is None else asyncio.create_task(execution.heed(urgency, asking))
+    watching = None if urgency is None else asyncio.create_task(execution.watch_cancellation(urgency, asking))
     try:
         await asking
     except asyncio.CancelledError:
         if not execution.stopped:
             raise
     finally:
-        if heeding is not None:
-            heeding.cancel()
+        if watching is not None:
+            watching.cancel()
     if execution.failure is not None:
         raise execution.failure
     if execution.stopped:
@@ -167,7 +167,7 @@ class RequestExecution(Generic[R]):
         return True
 
     async def ask_together(self, jobs: Iterator[Job]) -> None:
-        """Ask so many questions at a time."""
+        """Send requests, as many at a time as `concurrency` allows."""
         self.workers |= {asyncio.create_task(self.work(jobs, number * APART)) for number in range(self.concurrency)}
         try:
             await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
@@ -182,7 +182,7 @@ class RequestExecution(Generic[R]):
                 worker.cancel()
             await asyncio.gather(*self.workers, return_exceptions=True)
 
-    async def heed(self, urgency: Callable[[], int], asking: asyncio.Task[None]) -> None:
+    async def watch_cancellation(self, urgency: Callable[[], int], asking: asyncio.Task[None]) -> None:
         """Stop the requests once somebody wants to stop."""
         while not urgency():
             await asyncio.sleep(0.1)

@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.cassettes.file_names import IMPORTED_FILE, PAIRS_FILE, SAMPLE_FILE
 from judgefixtures.cassettes.files import atomic_write
-from judgefixtures.cassettes.snapshot import FILE as PAIRS_FILE
-from judgefixtures.cassettes.snapshot import SAMPLE_FILE
 from judgefixtures.config import TABLE, Config, build_config, load_config
 from judgefixtures.judges.mode import mode_class
 from judgefixtures.models.contrasts import conditions
@@ -31,7 +30,7 @@ from judgefixtures.util.texts import make_one_line, quote_names
 from . import imported_answers
 from .capabilities import import_capabilities
 from .import_result import ImportResult
-from .imported_answers import FILE, AnswerKeyFields, Imported, ImportedAnswer, LogSource
+from .imported_answers import AnswerKeyFields, Imported, ImportedAnswer, LogSource
 from .log_files import check_file, read_log
 from .log_rows import ImportRequest, LogRow
 from .matching import RowMatcher
@@ -79,7 +78,7 @@ def import_log(request: ImportRequest) -> ImportResult:
     kept = {pair.id for pair in given} | answered if grows else answered
     writers = _writers(reader, entries)
     pairs = writers.signed(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
-    old = read_earlier_import(folder / FILE)
+    old = read_earlier_import(folder / IMPORTED_FILE)
     replaced = (len(old.keys() - answers.keys()), sum(each != answers.get(key, each) for key, each in old.items()))
     left = (len(rows) - len(wanted), reader.repeated, tuple(reader.unused))
     of_files = (remark for file in files for remark in file.remarks)
@@ -207,11 +206,11 @@ def _none_wanted(request: ImportRequest, rows: Sequence[DataRow]) -> str:
 
 
 def _keep(done: ImportResult, *, built_in: bool) -> None:
-    allowed = (FILE, PAIRS_FILE, SAMPLE_FILE)
+    allowed = (IMPORTED_FILE, PAIRS_FILE, SAMPLE_FILE)
     names = sorted(file.name for file in done.folder.glob("*.jsonl"))
     if recorded := [name for name in names if name not in allowed and not name.startswith(BESIDE)]:
         raise JudgeFixturesError(MESSAGES.folder_of_asked_judge(done, recorded))
-    imported_answers.write_imported(done.folder / FILE, done.imported)
+    imported_answers.write_imported(done.folder / IMPORTED_FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
         path = done.folder / PAIRS_FILE
         if not _is_written(path, _pair_lines(done.pairs)):
@@ -247,7 +246,7 @@ def summary(done: ImportResult) -> list[str]:
         done=done,
         counted=_counted(done),
         scope=import_capabilities(done.content, done.imported.answers.values(), {pair.id: pair for pair in done.pairs}),
-        file=done.folder / FILE,
+        file=done.folder / IMPORTED_FILE,
         steps=[*next_steps(replace(done, pairs=about))],
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,

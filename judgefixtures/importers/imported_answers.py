@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from judgefixtures.cassettes.file_names import IMPORTED_FILE
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump_json
 from judgefixtures.config import JudgeTable
 from judgefixtures.judges.judge import Judge
@@ -28,7 +29,6 @@ from judgefixtures.util.paths import open_regular
 
 from .messages import MESSAGES
 
-FILE = "imported.jsonl"
 FORMAT = 1
 FORMAT_KEY = "judgefixtures_import"
 MOST_NAMED = 5
@@ -114,7 +114,9 @@ class ImportedAnswer:
             return JudgeReply(NamedOutcome(self.said, self.reason, name=self.kind.outcome), imported=True)
         lowest, highest = table.scale
         if off := [score for score in self.said if not lowest <= score <= highest]:
-            raise JudgeFixturesError(MESSAGES.score_outside_scale(FILE, off, self.key.pair, lowest, highest, table))
+            raise JudgeFixturesError(
+                MESSAGES.score_outside_scale(IMPORTED_FILE, off, self.key.pair, lowest, highest, table)
+            )
         first, *second = (JudgeReply(NamedOutcome(score, "", name="score")) for score in self.said)
         if second:
             result = compare_scores(first, second[0], "", counts_ties=table.counts_ties)
@@ -160,10 +162,14 @@ class Imported:
 
     def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, ImportedAnswer]:
         """Return the answers in an arm by pair id."""
+        return dict(self._found(pairs, arm))
+
+    def _found(self, pairs: Sequence[Pair], arm: Arm) -> Iterator[tuple[str, ImportedAnswer]]:
         names = {id_key(key.pair): key.pair for key in self.answers}
-        known = (replace(pair, id=names.get(id_key(pair.id), pair.id)) for pair in pairs)
-        answers = ((pair.id, self._answer(each, arm)) for pair, each in zip(pairs, known, strict=True))
-        return {pair: answered for pair, answered in answers if answered is not None}
+        for pair in pairs:
+            answered = self._answer(replace(pair, id=names.get(id_key(pair.id), pair.id)), arm)
+            if answered is not None:
+                yield pair.id, answered
 
     def _answer(self, pair: Pair, arm: Arm) -> ImportedAnswer | None:
         condition, repeat = arm
@@ -184,7 +190,7 @@ class Imported:
 
     def has(self, pairs: Sequence[Pair], arm: Arm) -> bool:
         """Return whether the log has any answer in an arm."""
-        return bool(self.found(pairs, arm))
+        return any(self._found(pairs, arm))
 
     @property
     def lines(self) -> Iterator[bytes]:
@@ -327,12 +333,12 @@ class Imports:
 
     def path(self, judge: str, dataset: str) -> Path:
         """Return the file for a judge and dataset."""
-        return self._root / judge / dataset / FILE
+        return self._root / judge / dataset / IMPORTED_FILE
 
     def identity(self, judge: str) -> dict[str, Any]:
         """Return an imported judge's logs by dataset, without unreadable files."""
         logs_by_dataset: dict[str, list[str]] = {}
-        for file in sorted(self._root.glob(f"{judge}/*/{FILE}")):
+        for file in sorted(self._root.glob(f"{judge}/*/{IMPORTED_FILE}")):
             with contextlib.suppress(CassetteError):
                 logs_by_dataset[file.parent.name] = [f"{log.name} {log.digest}" for log in logs_in_file(file)]
         return {"answers": logs_by_dataset}
@@ -343,7 +349,7 @@ class Imports:
         if key not in self._read:
             path = self.path(judge, dataset)
             if not path.is_file():
-                datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{FILE}"))
+                datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{IMPORTED_FILE}"))
                 others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
                 raise JudgeFixturesError(MESSAGES.no_imported_answers(judge, dataset, path, others))
             imported = read_imported(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from judgefixtures.cassettes.snapshot import FILE as PAIRS_FILE
+from judgefixtures.cassettes.file_names import PAIRS_FILE
 from judgefixtures.util.shell import SUITE, quoted
 
 from .import_result import ImportResult

@@ -14,7 +14,7 @@ from judgefixtures.models import contrasts
 from judgefixtures.models.edits import BestJudgeOutput, edited_example
 from judgefixtures.models.pairs import LABELS, Example, Pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
+from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, RepliesByArm
 from judgefixtures.models.verdicts import Grade
 from judgefixtures.parsing.config_hints import hint_for_answer
 from judgefixtures.parsing.grade_probabilities import grade_probability, grade_reasons_first, grade_token_pattern
@@ -165,7 +165,7 @@ class BinaryMode(JudgeMode):
         """Return the requests for grades."""
         return super().requests(pairs, single_response_arms(arms), plans)
 
-    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:
+    def replies(self, pairs: Pairs, arm: Arm, asked: RepliesByArm) -> Mapping[str, JudgeReply]:
         """Return the grades in an arm."""
         return super().replies(pairs, single_response_arms([arm])[0], asked)
 

@@ -23,12 +23,12 @@ class ImportedMode(JudgeMode):
 
     def identity(self, base: dict[str, Any]) -> dict[str, Any]:
         """Return logs and conversion."""
-        return {"provider": base["provider"], **self.made, **self.logs_identity}
+        return {"provider": base["provider"], **self.conversion, **self.logs_identity}
 
     @property
     @abstractmethod
-    def made(self) -> dict[str, Any]:
-        """The conversion."""
+    def conversion(self) -> dict[str, Any]:
+        """What turns a logged answer into an outcome."""
 
     def logged_arms(self, arms: Iterable[Arm], pairs: Pairs) -> list[Arm]:
         """Return the arms as a log has them of such pairs: those of a single response where these are examples."""
@@ -43,7 +43,7 @@ class ImportedPairwise(ImportedMode, PairwiseMode):
     """A log of choices."""
 
     @property
-    def made(self) -> dict[str, Any]:
+    def conversion(self) -> dict[str, Any]:
         """Whether a tie counts."""
         return self.outcomes
 
@@ -52,7 +52,7 @@ class ImportedBinary(ImportedMode, BinaryMode):
     """A log of grades."""
 
     @property
-    def made(self) -> dict[str, Any]:
+    def conversion(self) -> dict[str, Any]:
         """Grades."""
         return {"mode": self.table.mode}
 
@@ -61,7 +61,7 @@ class ImportedPointwise(ImportedMode, PointwiseMode):
     """A log of scores; the higher one is chosen."""
 
     @property
-    def made(self) -> dict[str, Any]:
+    def conversion(self) -> dict[str, Any]:
         """Scores and scale."""
         return {"mode": self.table.mode, "scale": list(self.table.scale)}
 

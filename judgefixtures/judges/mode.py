@@ -18,7 +18,7 @@ from judgefixtures.models.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Co
 from judgefixtures.models.cues import Families
 from judgefixtures.models.pairs import Pair, as_examples
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
+from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, RepliesByArm
 from judgefixtures.models.verdicts import Grade, Scale, Score
 from judgefixtures.prompts.templates import LAYOUTS, Template
 from judgefixtures.providers import Provider, ProviderResponse
@@ -159,7 +159,7 @@ class JudgeMode(ABC):
         """Return the requests for some arms that are required; of an unknown plan there are none."""
         return [RequestSet(self.client_of(arms[0][0]), pairs, arms, plans)]
 
-    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:  # noqa: ARG002
+    def replies(self, pairs: Pairs, arm: Arm, asked: RepliesByArm) -> Mapping[str, JudgeReply]:  # noqa: ARG002
         """Return the replies in an arm, by pair id, of the pairs whose required arms were all asked."""
         return asked.get(arm, {})
 

@@ -12,10 +12,10 @@ from judgefixtures.client.rate_limiter import RateLimiter
 from judgefixtures.config import JudgeTable
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
-from judgefixtures.models.plan import Asked, Plan
 from judgefixtures.models.plan import Kind as TaskKind
+from judgefixtures.models.plan import Plan, PlanStrategy
 from judgefixtures.models.replies import Arms, ModelReply, Pairs, Plans, PlanWithUsage
-from judgefixtures.prompts import plans as plan_prompts
+from judgefixtures.prompts import planning as plan_prompts
 from judgefixtures.prompts.templates import present_pair
 from judgefixtures.providers import Provider, ProviderResponse, load_provider
 
@@ -50,7 +50,7 @@ class PlanClient(ModelClient[PlanReply]):
         }
         table = table.model_copy(update=changes).saying("")
         super().__init__(name, table, load_provider(table), rate_limiter)
-        self.asked: Asked = "self" if table.strategy == "plan-self" else "combined"
+        self.asked: PlanStrategy = "self" if table.strategy == "plan-self" else "combined"
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from judgefixtures.models.cues import Cue, Families
 from judgefixtures.models.edits import BestJudgeOutput, edit_target, edited_example
 from judgefixtures.models.pairs import Example, Pair, are_examples, units_per_pair
 from judgefixtures.models.plan import Plan
-from judgefixtures.models.replies import Arm, Arms, Asked, JudgeReply, Pairs, Plans
+from judgefixtures.models.replies import Arm, Arms, JudgeReply, Pairs, Plans, RepliesByArm
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.verdicts import Scale, Score, Verdict
 from judgefixtures.parsing.config_hints import hint_for_rating
@@ -325,10 +325,10 @@ class PointwiseMode(JudgeMode):
         for number in NUMBERS if others else ():
             of = {each.id: each.of for each in pairs if isinstance(each, Example) and each.of and each.number == number}
             numbered = [(replace(_alone(arm), response=number), arm[1]) for arm in others]
-            requests.append(RequestSet(self.rater, list(of.values()), numbered, ids=list(of), stand_for=others))
+            requests.append(RequestSet(self.rater, list(of.values()), numbered, ids=list(of), reply_arms=others))
         return requests
 
-    def replies(self, pairs: Pairs, arm: Arm, asked: Asked) -> Mapping[str, JudgeReply]:
+    def replies(self, pairs: Pairs, arm: Arm, asked: RepliesByArm) -> Mapping[str, JudgeReply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
         if isinstance(arm[0], SingleResponseCondition):
             scores = asked.get((scored_response_condition(arm[0], 1), arm[1]), {})
@@ -350,7 +350,9 @@ def _alone(arm: Arm) -> ScoredResponseCondition:
     return condition
 
 
-def scores_of_both(asked: Asked, pair: Pair, condition: Condition, repeat: int) -> tuple[JudgeReply, JudgeReply] | None:
+def scores_of_both(
+    asked: RepliesByArm, pair: Pair, condition: Condition, repeat: int
+) -> tuple[JudgeReply, JudgeReply] | None:
     """Return the scores of what stands first and second in a condition; None where one of them is missing."""
     order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
     arms = [(scored_response_condition(condition, number, pair), repeat) for number in order]

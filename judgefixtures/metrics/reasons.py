@@ -1,10 +1,8 @@
 """Readings of reasons: what a judgment's reason says of the cues of its prompt, and against its own verdict."""
 
-from typing import Any
-
 from judgefixtures.models.contrasts import SingleResponseCondition
 from judgefixtures.models.judgments import Judgment
-from judgefixtures.parsing.acknowledgment import Acknowledgment, Detector, acknowledgment, explain_acknowledgment
+from judgefixtures.parsing.acknowledgment import Acknowledgment, explain_acknowledgment
 from judgefixtures.parsing.acknowledgment_classifier import AcknowledgmentReading
 from judgefixtures.parsing.contradictions import contradiction, grade_contradiction
 from judgefixtures.parsing.language import is_english
@@ -13,20 +11,9 @@ from judgefixtures.parsing.lexicon import Terms
 from .llm_detector import has_reason
 
 
-def read_acknowledgment(
-    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
-) -> Acknowledgment:
-    """Return how a judgment's reason acknowledges its cues."""
-    sentences, terms = render_cues(judgment)
-    # A detector that knows no terms is asked about them only where there are some.
-    own: dict[str, Any] = {"terms": terms} if any(terms) else {}
-    return detector(
-        judgment.verdict.reason if text is None else text,
-        *judgment.condition.labels,
-        sentences=sentences,
-        selected=judgment.verdict.selected_response,
-        **own,
-    )
+def read_acknowledgment(judgment: Judgment, text: str | None = None) -> Acknowledgment:
+    """Return how a judgment's reason, or another text of it, acknowledges its cues."""
+    return explain_reading(judgment, text).answer
 
 
 def is_unreadable_reason(judgment: Judgment) -> bool:
@@ -34,12 +21,13 @@ def is_unreadable_reason(judgment: Judgment) -> bool:
     return has_reason(judgment) and not is_english(judgment.verdict.reason)
 
 
-def explain_reading(judgment: Judgment) -> AcknowledgmentReading:
-    """Return the offline detector's reading with its words."""
+def explain_reading(judgment: Judgment, text: str | None = None) -> AcknowledgmentReading:
+    """Return the offline detector's reading of a reason, or of another text of it, with its words."""
     sentences, terms = render_cues(judgment)
     verdict = judgment.verdict
+    reason, selected = verdict.reason if text is None else text, verdict.selected_response
     return explain_acknowledgment(
-        verdict.reason, *judgment.condition.labels, sentences=sentences, selected=verdict.selected_response, terms=terms
+        reason, *judgment.condition.labels, sentences=sentences, selected=selected, terms=terms
     )
 
 

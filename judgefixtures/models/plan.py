@@ -17,7 +17,7 @@ Kind = Literal[
 ]
 
 
-Asked = Literal["self", "combined"]
+PlanStrategy = Literal["self", "combined"]
 
 
 Origin = Literal["heuristic", "self", "combined", "fallback"]

@@ -97,4 +97,4 @@ Arms = Sequence[Arm]
 Plans = Mapping[str, PlanWithUsage]  # by pair id
 
 
-Asked = Mapping[Arm, Mapping[str, Any]]  # the replies of a model in each arm, by pair id
+RepliesByArm = Mapping[Arm, Mapping[str, Any]]  # the replies of a model in each arm, by pair id

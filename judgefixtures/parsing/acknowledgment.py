@@ -1,6 +1,6 @@
 """Acknowledgment detector: does a judge's reason admit the cue that the judge saw?
 
-This module holds the three possible answers, the detectors' interface and the offline detector. The classifier is in
+This module holds the three possible answers and the offline detector. The classifier is in
 acknowledgment_classifier.py, its words in lexicon.py.
 
 The definition is ours (arXiv 2509.26072 gives none). *cited*: the reason gives the attribute as a reason, however weak.
@@ -9,28 +9,12 @@ The definition is ours (arXiv 2509.26072 gives none). *cited*: the reason gives 
 """
 
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Literal
 
 from .acknowledgment_classifier import AcknowledgmentReading, Answer, classify_reason
 from .lexicon import NO_TERMS, Terms
 
 Acknowledgment = Answer
-
-
-class Detector(Protocol):
-    """A detector of admitted cues, such as `acknowledgment`."""
-
-    def __call__(
-        self,
-        reason: str,
-        cue_1: str,
-        cue_2: str,
-        *,
-        sentences: tuple[str, str] | None = None,
-        selected: Literal[1, 2] | None = None,
-        terms: Terms = NO_TERMS,
-    ) -> Acknowledgment:
-        """Return what a reason acknowledges of both cues."""
 
 
 def acknowledgment(

@@ -1,6 +1,6 @@
 """pytest plugin: options, test items, fixtures and the report. Only this package imports pytest.
 
-It loads in other people's repositories, so at start-up it imports only pytest and reads nothing.
+pytest loads it in every project where it is installed: start-up imports only pytest and reads no file.
 """
 
 from __future__ import annotations

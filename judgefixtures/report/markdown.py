@@ -16,7 +16,7 @@ from judgefixtures.models.findings import Row, decided_by_control
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, Vocabulary, combine_words
 from judgefixtures.statistics import Estimate, Status, format_share, format_signed
-from judgefixtures.swap.components import fault_signs
+from judgefixtures.swap.worse_direction import fault_signs
 from judgefixtures.util.jinja import load_template
 from judgefixtures.util.texts import make_one_line
 

@@ -12,7 +12,7 @@ from judgefixtures.checks import Answers, Check, CheckInput
 from judgefixtures.checks.base import CheckId
 from judgefixtures.checks.control import control_refusal, finding_without_control
 from judgefixtures.checks.gate_looks import GateLook, plan_looks
-from judgefixtures.checks.missing_answers import not_in_log, with_unreadable_example
+from judgefixtures.checks.log_gaps import not_in_log, with_unreadable_example
 from judgefixtures.client.model_client import ModelClient
 from judgefixtures.judges.judge import Judge
 from judgefixtures.metrics.certainty import likely_of

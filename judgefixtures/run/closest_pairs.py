@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judgefixtures.cassettes.file_names import CHOICE_FILE
 from judgefixtures.cassettes.files import or_replaced
-from judgefixtures.cassettes.snapshot import CHOICE_FILE, ClosestPairsSnapshot, read_closest_snapshot
+from judgefixtures.cassettes.snapshot import ClosestPairsSnapshot, read_closest_snapshot
 from judgefixtures.cassettes.store import CassetteStore
 from judgefixtures.config import Config
 from judgefixtures.judges.judge import Judge

@@ -42,7 +42,7 @@ class CancelToken(Protocol):
         """0: continue; 1: ask nothing further; 2: also drop requests in flight."""
 
     def handled(self) -> AbstractContextManager[None]:
-        """Let the block handle `level` and its own end."""
+        """Let the block stop by itself when `level` rises."""
 
 
 def no_progress(_meter: CostMeter, _total: int) -> AbstractContextManager[None]:
@@ -98,10 +98,10 @@ class RunContext:
     @classmethod
     def of(cls, config: Config, cassettes: Path, options: RunOptions) -> RunContext:
         """Return the context of a run with recordings in a folder."""
-        # What a library is told only where it is given.
+        # Only given options are passed: the store has defaults of its own.
         given = {"invalid": frozenset(options.invalid), "run": options.session}
-        told: dict[str, Any] = {"goes_on": True, **{name: value for name, value in given.items() if value}}
-        library = CassetteStore(cassettes, options.record, command_start=options.command, usual=options.usual, **told)
+        passed: dict[str, Any] = {"goes_on": True, **{name: value for name, value in given.items() if value}}
+        library = CassetteStore(cassettes, options.record, command_start=options.command, usual=options.usual, **passed)
         return cls(config, options, library)
 
     def note(self, text: str) -> None:

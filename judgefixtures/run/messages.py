@@ -1,4 +1,4 @@
-"""Messages of the preflight, in messages.txt.jinja."""
+"""Messages of a run, in messages.txt.jinja."""
 
 from judgefixtures.client.costs import format_usd
 from judgefixtures.models.messages import load_messages

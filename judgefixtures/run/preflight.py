@@ -21,7 +21,7 @@ from judgefixtures.models.pairs import Pair, are_examples, count_independent
 from judgefixtures.models.replies import Arm, PlanWithUsage
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.vocabulary import OF_EXAMPLES, OF_PAIRS, is_of_pair_responses, vocabulary_for
-from judgefixtures.prompts.plans import PLAN
+from judgefixtures.prompts.planning import PLAN
 from judgefixtures.statistics.power import PlannedContrast, align_table, describe_run_chances, power_table
 from judgefixtures.util.texts import join_names
 

@@ -32,25 +32,27 @@ class RequestExecutor:
         batch_session: BatchSession,
         progress: Progress,
         stop: Callable[[], CancelToken] | None,
+        *,
+        beside: RequestExecutor | None = None,
     ) -> None:
+        """Create an executor; one `beside` another shares its event loop and connections."""
         self._context, self._batch_session, self._progress, self._stop = context, batch_session, progress, stop
         cap = context.options.max_cost
         self._budget = Budget(None if cap is None else cap / context.options.workers)
-        self._asked: dict[int, ModelClient[Any]] = {}  # everybody that was asked, also judges that a user's code made
-        self.runner = OwnLoop()
+        # All clients in use, also those of judges that a user's code made.
+        self._clients: dict[int, ModelClient[Any]] = beside._clients if beside else {}
+        self.runner: OwnLoop = beside.runner if beside else OwnLoop()
 
     def reader(self) -> RequestExecutor:
         """Return a replaying executor on the same event loop."""
-        reader = RequestExecutor(self._context.as_replay, self._batch_session, no_progress, None)
-        reader.runner, reader._asked = self.runner, self._asked
-        return reader
+        return RequestExecutor(self._context.as_replay, self._batch_session, no_progress, None, beside=self)
 
     def close(self) -> None:
         """Close all connections and the event loop."""
         self.runner.close(self._hang_up)
 
     async def _hang_up(self) -> None:
-        for client in self._asked.values():
+        for client in self._clients.values():
             await client.close()
 
     def execute(self, judge: Judge, requests: RequestSet[R], asking: RequestContext) -> list[tuple[R, ...]]:
@@ -94,7 +96,7 @@ class RequestExecutor:
 
     def _prepare(self, judge: Judge, client: ModelClient[Any]) -> None:
         options = self._context.options
-        self._asked |= {id(judge): judge, id(client): client}
+        self._clients |= {id(judge): judge, id(client): client}
         client.cut_offs.matter = not options.force
         if options.shared is not None:
             client.rate_limiter.share(options.shared, client.paced_as, self._concurrency)
@@ -119,7 +121,7 @@ class RequestExecutor:
     def look_up(self, judge: Judge, requests: RequestSet[R], dataset: str) -> list[tuple[R | None, ...]]:
         """Return what is recorded in every arm, in the order of the pairs, None where nothing is; nobody is asked."""
         library, replies = replace(self._context.library, mode="none"), []
-        self._asked[id(requests.client)] = requests.client  # what the look-up opens is closed with the run
+        self._clients[id(requests.client)] = requests.client  # what the look-up opens is closed with the run
         for arm in requests.arms:
             known: dict[Pair, R] = {}
             with (

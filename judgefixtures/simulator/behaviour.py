@@ -11,7 +11,7 @@ from typing import Any
 
 from judgefixtures.models.cues import FAMILIES, PLACEBO
 from judgefixtures.models.published import Labels, experiments
-from judgefixtures.prompts.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
+from judgefixtures.prompts.planning import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
 
 from .drawn import SAYS, WORDED, draw_text, draw_uniform
 from .graders import GRADERS, find_grader, grade_log_odds, grade_prompt

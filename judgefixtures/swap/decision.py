@@ -23,11 +23,11 @@ from judgefixtures.statistics.elementary import upper_tail, z_quantile
 from judgefixtures.statistics.estimate import Estimate, Status
 
 from .cells import CellMoves, Clusters, Flips, SwapAccuracy, SwapContrast
-from .components import fault_signs, worse_by
 from .margins import SampleDemand, dataset_margin, guard_margin, pairs_at, pairs_for_equals
 from .per_pair import PairScoreCounts
 from .pooling import RATES, SwapData, shift_sizes
 from .sentences import SHIFTS, approval_text, component_line, component_title
+from .worse_direction import fault_signs, worse_by
 
 NEVER_REJECTS: tuple[ComponentKind, ...] = ("invalid",)
 

@@ -11,9 +11,9 @@ from judgefixtures.statistics.estimate import Status
 from judgefixtures.statistics.gates import inconclusive_advice
 from judgefixtures.util.patterns import load_table
 
-from .components import worse_by
 from .per_pair import PairScoreCounts
 from .pooling import SwapData
+from .worse_direction import worse_by
 
 LABELS: Mapping[str, str] = load_table("checks")["components"]
 MESSAGES = load_messages(__file__)

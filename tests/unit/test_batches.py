@@ -39,7 +39,7 @@ from judgefixtures.batches import BatchLimits, BatchLine, BatchProvider, NotSent
 from judgefixtures.batches.manifest import BatchManifest
 from judgefixtures.cassettes.files import CassetteRow, DamagedFileError
 from judgefixtures.config import judge_table
-from judgefixtures.prompts.plans import PLANNING_MARK
+from judgefixtures.prompts.planning import PLANNING_MARK
 from judgefixtures.providers import PROVIDERS, FatalJudgeError, RetryableError
 from judgefixtures.simulator.batches import DAY, Faults, SimulatedResponse
 from judgefixtures.simulator.server import serving

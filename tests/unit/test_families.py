@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from support.project import Project, in_pyproject, json_lines, suite
@@ -262,19 +262,14 @@ def test_a_reason_may_cite_terms(reason: str, known: str, unknown: str, selected
     assert read_acknowledgment(Judgment(PAIR, contrast.y, JudgeReply(turned))) == known
 
 
-def test_a_detector_of_ones_own_need_not_know_them() -> None:
-    """Terms are handed to a detector only where a family has some."""
-    seen: list[dict[str, Any]] = []
-
-    def detector(_reason: str, _cue_1: str, _cue_2: str, **more: Any) -> Any:
-        seen.append(more)
-        return "absent"
-
+def test_only_a_family_with_terms_is_read_by_them() -> None:
+    """A reason that names a term cites the cue only where the family has this term."""
+    read = []
     for text in (BRAND, TERMS):
         (contrast,) = contrasts("brand", built(text).cues)
-        read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(1, "x"))), detector=detector)
-    assert ["terms" in more for more in seen] == [False, True]
-    assert seen[1]["terms"] == (("Acme", "home team"), ())
+        reason = "I trust it, because it is by the home team."
+        read.append(read_acknowledgment(Judgment(PAIR, contrast.x, JudgeReply(Verdict(1, reason)))))
+    assert read == ["absent", "cited"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from judgefixtures.parsing.grades import parse_grade
 from judgefixtures.parsing.scores import parse_score
 from judgefixtures.parsing.verdict_probabilities import verdict_probability
 from judgefixtures.parsing.verdicts import parse_verdict
-from judgefixtures.prompts.plans import read_plan
+from judgefixtures.prompts.planning import read_plan
 
 UNREADABLE = [
     "[[]]",

@@ -361,7 +361,7 @@ def test_those_that_waited_do_not_rush_in(pause: str) -> None:
             case "refused":
                 served.pace.refused(now(), 20.0)
             case "heed":
-                served.pace.heed([RateLimitQuota(0.0, 20.0, 500.0)])
+                served.pace.follow_quotas([RateLimitQuota(0.0, 20.0, 500.0)])
         started = len(served.starts)
         await asyncio.sleep(30.0)
         until.cancel()
@@ -411,7 +411,7 @@ class Told(Served):
             taken, said = self.takes(), self.said
             await asyncio.sleep(self.seconds if taken else 0.02)
             if taken:
-                self.pace.heed(said)
+                self.pace.follow_quotas(said)
         if taken:
             self.pace.answered(started)
             self.answers.append(now())
@@ -449,12 +449,12 @@ def test_a_limit_that_is_full_again_slows_nobody_down() -> None:
 
     async def main() -> None:
         calls = Calls(RateLimiter())
-        calls.pace.heed([RateLimitQuota(3.0, 60.0, 100.0)])
+        calls.pace.follow_quotas([RateLimitQuota(3.0, 60.0, 100.0)])
         await calls.many(1, seconds=0.0)
         waiting = asyncio.create_task(calls.many(8, seconds=0.0))
         await asyncio.sleep(2.0)
         assert len(calls.starts) == 1
-        calls.pace.heed([RateLimitQuota(99.0, 1.0, 100.0)])
+        calls.pace.follow_quotas([RateLimitQuota(99.0, 1.0, 100.0)])
         await waiting
         assert calls.starts[-1] <= 1000.0 + 2.0 + rate_limiter.LOOK_AGAIN
 
@@ -468,13 +468,13 @@ def test_what_is_told_to_one_worker_slows_the_others_down(tmp_path: Path) -> Non
         one, two = Calls(RateLimiter()), Calls(RateLimiter())
         for calls in (one, two):
             calls.pace.share(tmp_path, "mine", 8)
-        one.pace.heed([RateLimitQuota(10.0, 60.0, 100.0)])
+        one.pace.follow_quotas([RateLimitQuota(10.0, 60.0, 100.0)])
         await asyncio.gather(one.many(3, seconds=0.0), two.many(3, seconds=0.0))
         assert min(gaps(sorted([*one.starts, *two.starts]))) >= 5.9
         busy = asyncio.create_task(two.many(3, seconds=100.0))
         await asyncio.sleep(30.0)
         at = now()
-        one.pace.heed([RateLimitQuota(2.0, 30.0, 100.0)])  # three are in flight at the other's
+        one.pace.follow_quotas([RateLimitQuota(2.0, 30.0, 100.0)])  # three are in flight at the other's
         await one.many(1, seconds=0.0)
         assert one.starts[-1] >= at + 30.0
         await busy

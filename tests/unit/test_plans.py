@@ -35,7 +35,7 @@ from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import JudgeReply, PlanWithUsage
 from judgefixtures.models.usage import Usage
 from judgefixtures.models.verdicts import Verdict
-from judgefixtures.prompts.plans import (
+from judgefixtures.prompts.planning import (
     EXECUTION_MARK,
     HEURISTICS,
     KINDS,
@@ -882,7 +882,7 @@ def test_an_outage_while_planning_is_no_fallback(project: Project) -> None:
 def test_a_function_may_plan(project: Project) -> None:
     """A judge of the user's own code is called with the planning prompt as with any other."""
     (project.path / "mine.py").write_text(
-        "import re\n\nfrom judgefixtures.prompts.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
+        "import re\n\nfrom judgefixtures.prompts.planning import PLANNING_MARK\n\n\ndef judge(prompt):\n"
         f"    if prompt.startswith(PLANNING_MARK):\n        return {GOOD_PLAN!r}\n"
         '    better = 1 + int(re.search("thing ([0-9]+)", prompt)[1]) % 2\n'
         '    return f\'{{"selected_response": {better}, "reason": "Good."}}\'\n'

@@ -35,7 +35,7 @@ from judgefixtures.client.costs import CostMeter
 from judgefixtures.config import judge_table
 from judgefixtures.judges.judge import FatalJudgeError
 from judgefixtures.models.contrasts import NO_CUE, contrasts
-from judgefixtures.prompts.plans import PLAN
+from judgefixtures.prompts.planning import PLAN
 from judgefixtures.providers.openai import request_parameters
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")

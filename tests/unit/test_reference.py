@@ -24,10 +24,9 @@ from support.pages import REPOSITORY, of_language
 
 import judgefixtures
 import judgefixtures.cli.main
-from judgefixtures.cassettes.merges import BATCHES_FILE, CANARY_FILE
+from judgefixtures.cassettes.file_names import BATCHES_FILE, CANARY_FILE, IMPORTED_FILE
 from judgefixtures.checks import ALONE_CHECKS, ContrastCheck, EditCheck, FourCellCheck, SwapCheck
 from judgefixtures.checks.plain_language import NAMED
-from judgefixtures.importers.imported_answers import FILE
 from judgefixtures.models.contrasts import SIDE_FILES
 from judgefixtures.plugin.gate import PROPERTIES
 from judgefixtures.providers import PROVIDERS, provider_spec
@@ -215,7 +214,7 @@ def test_every_exit_code_stands_there() -> None:
 def test_every_file_stands_there() -> None:
     """Files of reports and recordings whose names the code has are listed."""
     listed = " ".join(name for entries in read("files.md").values() for name in entries)
-    names = {RESULTS, PLANS, PAIRS, JUDGMENTS, BATCHES_FILE, CANARY_FILE, FILE, *FACES, *SIDE_FILES}
+    names = {RESULTS, PLANS, PAIRS, JUDGMENTS, BATCHES_FILE, CANARY_FILE, IMPORTED_FILE, *FACES, *SIDE_FILES}
     names |= {"differences.jsonl", "sample.json", "closest.json", "imported.jsonl", ".before", ".draft", "paper.md"}
     assert sorted(name for name in names if name not in listed) == []
 

@@ -22,7 +22,7 @@ from judgefixtures import NO_CUE, Run
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.metrics.llm_detector import DETECTING_MARK
-from judgefixtures.prompts.plans import PLANNING_MARK
+from judgefixtures.prompts.planning import PLANNING_MARK
 
 pytest_plugins = ["pytester"]
 

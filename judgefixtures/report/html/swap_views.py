@@ -9,8 +9,8 @@ from judgefixtures.models.findings import Row
 from judgefixtures.models.record import as_json
 from judgefixtures.models.swap_rows import ComponentRow, DecisionRow
 from judgefixtures.models.vocabulary import Vocabulary
-from judgefixtures.swap.components import fault_signs
 from judgefixtures.swap.sentences import SHIFTS
+from judgefixtures.swap.worse_direction import fault_signs
 
 from .. import swap_coverage
 from ..html import charts

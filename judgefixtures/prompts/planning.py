@@ -17,7 +17,7 @@ from typing import cast, get_args
 from judgefixtures.models.check_rows import PlansRow
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
-from judgefixtures.models.plan import Asked, Fault, Kind, Plan
+from judgefixtures.models.plan import Fault, Kind, Plan, PlanStrategy
 from judgefixtures.util.patterns import load_pattern, load_table, pattern_names
 from judgefixtures.util.thoughts import split_thoughts
 
@@ -95,7 +95,7 @@ def _filled(text: str, **slots: str) -> str:
     return _SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), text)
 
 
-def planning_prompt(pair: Pair, about: Asked, *, sees_responses: bool = False, kind: Kind | None = None) -> str:
+def planning_prompt(pair: Pair, about: PlanStrategy, *, sees_responses: bool = False, kind: Kind | None = None) -> str:
     """Return the planning prompt, without cues.
 
     "combined" adds the hand-made plan of `kind`.
@@ -140,7 +140,9 @@ def planning_digest(strategy: str) -> str:
 # --- from an answer to a plan -----------------------------------------------------------------------------------
 
 
-def read_plan(answer: str, pair: Pair, origin: Asked, failure: str | None = None, kind: Kind | None = None) -> Plan:
+def read_plan(
+    answer: str, pair: Pair, origin: PlanStrategy, failure: str | None = None, kind: Kind | None = None
+) -> Plan:
     """Return the plan in an answer, or the hand-made one with the fault.
 
     `failure` is why no answer is usable. No text raises. Linear time.
