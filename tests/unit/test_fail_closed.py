@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.forked import run_pytest
-from support.project import Project, suite
+from support.project import Project, small_project, suite
 from support.server import Answer, Asked, Server, problem, serving, wire
 
 pytest_plugins = ["pytester"]
@@ -77,16 +77,7 @@ vsr_tolerance = 0.3
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A project whose judge follows the newer date in every pair and is right elsewhere, run in its own processes."""
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-    project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs(
-        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-        for n in range(12)
-    )
-    project.write("mine.py", FOLLOWS % "It is better.")
-    project.configure()
-    gates(project, "recency")
-    return project
+    return small_project(pytester, configuration, FOLLOWS % "It is better.", "recency")
 
 
 def gates(project: Project, *families: str) -> None:

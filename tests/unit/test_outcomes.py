@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.project import Project, suite
+from support.project import Project, small_project, suite
 
 from judgefixtures.cli.main import main
 
@@ -52,16 +52,7 @@ vsr_tolerance = 0.3
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A project whose judge follows the newer date, so that its one judge test is a FAIL."""
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-    project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs(
-        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-        for n in range(12)
-    )
-    project.write("mine.py", FOLLOWS)
-    project.configure()
-    project.write("test_recency.py", suite("recency"))
-    return project
+    return small_project(pytester, configuration, FOLLOWS, "recency")
 
 
 def merged(project: Project) -> int:

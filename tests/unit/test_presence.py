@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import Project, suite
+from support.project import Project, small_project, suite
 
 from judgefixtures.cli.main import main
 from judgefixtures.models.findings import Finding, Row
@@ -73,17 +73,7 @@ vsr_tolerance = 0.3
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A project in which two contrasts are gated, and both pass."""
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-    project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs(
-        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-        for n in range(12)
-    )
-    project.write("mine.py", RIGHT)
-    project.configure()
-    for family in ("placebo", "recency"):
-        project.write(f"test_{family}.py", suite(family))
-    return project
+    return small_project(pytester, configuration, RIGHT, "placebo", "recency")
 
 
 def ending(before: str = "pass", after: str = "pass") -> str:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.project import Project, suite
+from support.project import Project, small_project, suite
 
 from judgefixtures.cli.main import main
 
@@ -51,15 +51,7 @@ vsr_tolerance = 0.3
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A project with a judge test that passes and another test."""
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-    project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs(
-        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-        for n in range(12)
-    )
-    project.write("mine.py", RIGHT)
-    project.configure()
-    project.write("test_recency.py", suite("recency"))
+    project = small_project(pytester, configuration, RIGHT, "recency")
     project.write("test_other.py", "def test_other():\n    pass\n")
     return project
 

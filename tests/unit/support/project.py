@@ -212,3 +212,20 @@ class Project:
             for file in sorted(self.path.rglob("*"))
             if file.is_file() and not {"__pycache__", ".pytest_cache"} & {*file.parts}
         }
+
+
+def small_project(
+    pytester: pytest.Pytester, configuration: Callable[[str], str], judge: str, *families: str
+) -> Project:
+    """Return a project of 12 pairs and a judge in mine.py, with a test module for each family, run in own processes."""
+    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+    project = Project(pytester, configuration, options=options, apart=True, rough=True)
+    project.write_pairs(
+        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
+        for n in range(12)
+    )
+    project.write("mine.py", judge)
+    project.configure()
+    for family in families:
+        project.write(f"test_{family}.py", suite(family))
+    return project
