@@ -1,14 +1,12 @@
 """Provider batches: many requests sent at once, answered within a day at half the price.
 
-providers/batch_api.py holds what all providers share, and each provider's file holds its own API. See
-docs/how-to/batches.md.
-The files here:
+providers/batch_api.py holds what all providers share. See docs/how-to/batches.md.
 
 - batch_manager: the batches of a run.
 - manifest: the list of sent batches.
-- request_queue, batch_upload: the requests of the next batch, and its upload.
+- request_queue, batch_upload: the next batch and its upload.
 - batch_lookup: a batch whose id the manifest lacks.
-- result_collector, failed_requests: the answers, and requests without one.
+- result_collector, failed_requests: answers and failures.
 - parity: requests sent in a batch and directly.
 """
 

@@ -18,15 +18,16 @@ R = TypeVar("R", bound="ReportRow")
 
 @dataclass(frozen=True, slots=True)
 class DecisionPart(Record):
-    """One of the things that decide a status.
+    """A quantity or an obstacle that decides a status.
 
-    `part` is the quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
-    "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap"), or what came in
-    its way: a "control" that was not passed, "invalid" verdicts, "stuck" ones, that it is "unmeasured", or an ended
-    "waiver".
-    `reason` says all of it, `text` a sentence's part: the same where no other is given. `allowed` are the ends between
-    which the estimate may lie, None where there is none on that side. Scores are in points, log-odds in logits, all
-    else in shares.
+    Attributes:
+        part: The quantity ("vsr", "car", "max_silent", "position_flips", "log_odds", "score", "effect", "accuracy",
+            "tpr", "tnr", "kappa", "as_people", "wording", "wording_shift", "wording_change", "plans", "swap") or the
+            obstacle ("control", "invalid", "stuck", "unmeasured", "waiver").
+        reason: A whole sentence.
+        text: A part of a sentence; by default the reason.
+        estimate: In shares; scores are in points, log-odds in logits.
+        allowed: Ends of the allowed range, None for an open end.
     """
 
     part: str
@@ -42,7 +43,7 @@ class DecisionPart(Record):
 
     @property
     def name(self) -> str:
-        """The quantity, by the name that it had before."""
+        """Old name of `part`."""
         return self.part
 
 

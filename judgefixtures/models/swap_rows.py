@@ -141,19 +141,19 @@ class SwapStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRow(Record):
-    """A component of the decision on a swap.
+    """A quantity of a swap in which the candidate may be worse than the baseline by a margin.
 
-    It is a quantity of a family, a cell or a dataset of which a candidate may be worse than its baseline by a margin.
-
-    `name` is the family, "contrast on dataset", the dataset, or empty for all pairs together. The estimate is candidate
-    - baseline: above 0 is better for accuracy, TPR and TNR and worse for the others; of the pass rate either sign is as
-    bad as the other. `margin`, a share of pairs, is what an APPROVE rules out; `excess` is what a PASS has to leave
-    free of it for verdicts that are invalid of the candidate alone.
-    `judge` and `baseline` are what each does by itself, of which the estimate is the difference; None where no
-    intervals were asked for.
-    `z` and `p_pass` are those of the test against "worse by the margin", `p_fail` of the one against "not worse by
-    `fail_margin`", which is that of the whole family also for a guard. The status is the component's alone: nothing
-    is adjusted for how many there are.
+    Attributes:
+        name: The family, "contrast on dataset", the dataset, or "" for all pairs.
+        value: Candidate - baseline. Above 0 is better for accuracy, TPR and TNR, and worse for others; for the pass
+            rate both signs are worse.
+        margin: The share of pairs that an APPROVE rules out.
+        excess: The part of the margin that invalid verdicts of the candidate alone take.
+        judge: The candidate's own estimate; None without intervals.
+        baseline: The baseline's own estimate; None without intervals.
+        z: Statistic of the test against "worse by the margin", as `p_pass`.
+        p_fail: Of the test against "not worse by `fail_margin`", the margin of the whole family.
+        status: The component's status, not adjusted for the number of components.
     """
 
     kind: ComponentKind

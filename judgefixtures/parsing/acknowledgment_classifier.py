@@ -1,7 +1,6 @@
 """Acknowledgment classifier: a lexicon finds words in a reason, and two linear models classify it.
 
-This module splits a text into sentences and words, computes the features of sentences that may refer to a cue, and
-weighs them with data/stance.en.txt. benchmarks/train_stance.py trains these weights on labelled reasons.
+It weighs features of sentences that may refer to a cue with data/stance.en.txt (trained by benchmarks/train_stance.py).
 
 A word of a label is replaced by its side: the winner's (VW), the loser's (VL), both (VB), neither (VN), or shown
 without a known verdict (V). "Response 1" becomes RW or RL in the same way. Weights learned on one family therefore
