@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from judgefixtures.canary.drift import AnswerStream, log_e_value, total_log_e_value
+from judgefixtures.canary.change_evidence import AnswerStream, log_e_value, total_log_e_value
 
 CLOSE, CLEAR = 20, 40
 ALARM = math.log(100)

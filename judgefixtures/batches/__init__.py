@@ -6,7 +6,7 @@ providers/batch_api.py holds what all providers share. See docs/how-to/batches.m
 - manifest: the list of sent batches.
 - request_queue, batch_upload: the next batch and its upload.
 - batch_lookup: a batch whose id the manifest lacks.
-- result_collector, failed_requests: answers and failures.
+- result_collector, failed_request_notes: answers and failures.
 - parity: requests sent in a batch and directly.
 """
 

@@ -1,4 +1,4 @@
-"""Manager of a run's batches: collect results, then submit all new requests."""
+"""Manager of a run's batches: which requests go into a batch, which are given up, and the submission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.batch_api import BatchProvider
 
 from .batch_upload import BatchUpload
-from .failed_requests import FailedRequests
+from .failed_request_notes import FailedRequestNotes
 from .manifest import BatchManifest, Key, is_parity_id
 from .messages import MESSAGES
 from .parity import BatchParityCheck, ParityPair, judge_identity_digest
@@ -127,7 +127,7 @@ class BatchManager:
     judges: frozenset[str] = frozenset()
     messages: list[str] = field(default_factory=list)
     outbox: BatchQueue = field(default_factory=BatchQueue)
-    given_up: FailedRequests = field(default_factory=FailedRequests)
+    given_up: FailedRequestNotes = field(default_factory=FailedRequestNotes)
     manifest: BatchManifest = field(init=False)
     intake: ResultCollector = field(init=False)
     both_ways: BatchParityCheck = field(init=False)

@@ -1,4 +1,4 @@
-"""Collector of batch results: look up, download, wait or give up."""
+"""Collector of batch results: look up, download, wait, and count failed attempts."""
 
 import asyncio
 import datetime

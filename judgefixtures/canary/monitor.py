@@ -25,7 +25,14 @@ from judgefixtures.run.run import ItemRecord, Run, RunOptions
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.secrets import safe_message
 
-from .drift import AnswerStream, ChangeEvidence, likeliest_change, log_e_value, total_log_e_value, weigh_evidence
+from .change_evidence import (
+    AnswerStream,
+    ChangeEvidence,
+    likeliest_change,
+    log_e_value,
+    total_log_e_value,
+    weigh_evidence,
+)
 from .log import FORMER, CanaryEntry, CanaryLog
 from .reference import CanaryPrompt, CanaryReference, answer_character, load_reference
 
@@ -190,7 +197,7 @@ def run_canary(request: CanaryRequest) -> CanaryResult:
                 why, other = safe_message(str(error)), error.model
             except (BudgetError, FatalJudgeError) as error:
                 why = _why(error, request)
-            watched = _concluded(run, known, request, progress, why, other)
+            watched = _decide_result(run, known, request, progress, why, other)
             if not why or other:  # what a run that ended early was answered is paid for: the next one goes on
                 for folder in _path(run, judge.name).parent.glob(ASIDE.format("*")):
                     shutil.rmtree(folder, ignore_errors=True)
@@ -207,7 +214,7 @@ def forecast_run(request: CanaryRequest) -> CanaryForecast:
         return CanaryForecast(known, series, log.path, _most(judge, known, run.config.canary))
 
 
-def _concluded(
+def _decide_result(
     run: Run, known: CanaryReference, request: CanaryRequest, progress: _Asked, why: str, other: str
 ) -> CanaryResult:
     log = CanaryLog.from_file(_path(run, known.judge))

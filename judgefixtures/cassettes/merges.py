@@ -159,7 +159,7 @@ def _lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _joined_rows(path: Path, both: MergeVersions) -> MergeResult:
-    """Return both branches' answers; a valid answer replaces an invalid one."""
+    """Return both branches' answers; of two to one request the one asked again more often, else ours."""
     header, both = _joined_headers(path, both)
     twice: set[str] = set()
 

@@ -32,12 +32,12 @@ from judgefixtures.providers.judge_table import THINKING_KEYS
 from judgefixtures.util.secrets import redact, redact_message
 from judgefixtures.util.texts import make_encodable
 
+from .early_stop import EarlyStopMonitor
 from .messages import MESSAGES
 from .parameter_probe import ParameterProbe, RequestOptions
 from .rate_limiter import RATE_LIMITED, RateLimiter
 from .retry import BackoffCounter, RetriesExhaustedError, RetryState, can_wait_for_retry
 from .served_model import ServedModelChangedError, ServedModelGuard
-from .truncation import TruncationMonitor
 
 MOST_UNEXPLAINED = 10  # errors in a row that name nothing that was sent
 REWORDED = "~"  # between a judge's name and that of a wording: no table's name has it
@@ -57,7 +57,7 @@ class ModelClient(ABC, Generic[R]):
         self.table = table
         self.rate_limiter = rate_limiter or RateLimiter(table.requests_per_minute)
         self.model_guard = ServedModelGuard(name, table)
-        self.cut_offs = TruncationMonitor(name, table, self.limit_key)
+        self.early_stop = EarlyStopMonitor(name, table, self.limit_key)
         self.back_off = BackoffCounter(name)
         self.probed = False
         self.has_answered = False
@@ -281,7 +281,7 @@ class RetryLoop(Generic[R]):
             self.client.unexplained = 0
         reply = self.client.parse_reply(outcome, self.retry_state.failures, self.wasted)
         if self.options.probes:
-            self.client.cut_offs.check_probe(reply, self.call)
+            self.client.early_stop.check_probe(reply, self.call)
         self._settle()
         return reply
 

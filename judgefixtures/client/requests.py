@@ -21,9 +21,9 @@ from judgefixtures.providers import ProviderResponse, UnsupportedParameterError
 from judgefixtures.util.errors import JudgeFixturesError
 
 from .costs import CostMeter
+from .early_stop import TruncatedAnswersError
 from .model_client import ModelClient, RequestSet
 from .served_model import ServedModelChangedError
-from .truncation import TruncatedAnswersError
 
 Job = tuple[Condition, int, Pair]
 UNTOLD = ("too-large", "filtered")  # an answer that was never made
@@ -215,7 +215,7 @@ class RequestExecution(Generic[R]):
             call = calls.JudgeCall(row.pair, row.repeat, partial(_only, row), lambda new: new, _nothing_missing)
             with contextlib.suppress(calls.AnswerTooLargeError, JudgeFixturesError):
                 reply = await self.client.ask("", call)
-                self.client.cut_offs.note_earlier(reply)
+                self.client.early_stop.note_earlier(reply)
                 if reply.invalid is None:
                     return
 
@@ -226,7 +226,7 @@ class RequestExecution(Generic[R]):
                 await asyncio.sleep(after)
             while not self.is_over and (job := next(jobs, None)) is not None:
                 if await self.request(job) and self.router is None:  # what a batch answered is paid for
-                    self.client.cut_offs.count(self.replies[job])
+                    self.client.early_stop.count(self.replies[job])
         except asyncio.CancelledError:
             raise
         except BaseException as error:
@@ -303,9 +303,9 @@ class RequestExecution(Generic[R]):
         """Keep a reply, recorded or new."""
         self.cassettes[job[0].name].used_by(call)
         if not call.recorded:
-            self.client.cut_offs.note_earlier(reply)
+            self.client.early_stop.note_earlier(reply)
         elif self.router is None:
-            self.client.cut_offs.count_refused(reply)
+            self.client.early_stop.count_refused(reply)
         self.replies[job] = reply
         if self.answered is not None:
             self.answered(reply)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.client.early_stop import TruncatedAnswersError
 from judgefixtures.client.model_client import REWORDED, ModelClient
 from judgefixtures.client.rate_limiter import RateLimiter
-from judgefixtures.client.truncation import TruncatedAnswersError
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair

@@ -44,7 +44,7 @@ class AskedRequests:
         if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
             kept, recorded = self._kept(), sum(cassette.asked for cassette in self.cassettes)
             again = f"run the same command again (--judge-record {record})"
-            if kept and self.task.client.cut_offs.ended:  # the same again would end as it did
+            if kept and self.task.client.early_stop.ended:  # the same again would end as it did
                 again = (
                     f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
                 )

@@ -1,4 +1,4 @@
-"""Pair selection for a check, and checks that cannot pass."""
+"""Pair selection for a check, and the refusal of recordings that cannot pass."""
 
 import contextlib
 from collections.abc import Iterable, Sequence

@@ -97,7 +97,7 @@ class RequestExecutor:
     def _prepare(self, judge: Judge, client: ModelClient[Any]) -> None:
         options = self._context.options
         self._clients |= {id(judge): judge, id(client): client}
-        client.cut_offs.matter = not options.force
+        client.early_stop.matter = not options.force
         if options.shared is not None:
             client.rate_limiter.share(options.shared, client.paced_as, self._concurrency)
 

@@ -14,10 +14,10 @@ from judgefixtures.util.texts import quote_names
 from .human_labels import RaterNames, row_labels
 from .label_files import LabelFiles
 from .messages import MESSAGES
+from .preference_votes import VOTES, PreferenceVotes, row_votes, split_pairs
 from .row_readers import MISSING, DataRow, lookup
 from .source import Source
 from .values import messages_to_text, other_columns
-from .votes import VOTES, PreferenceVotes, row_votes, split_pairs
 
 PREFERENCE = ("chosen", "rejected")
 RESPONSE = "response"  # the one field of an example's text

@@ -19,7 +19,7 @@ from support.benchmarks import benchmark
 from support.project import json_lines, read_rows, rows_of
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, serving, wire
 
-from judgefixtures.canary.drift import (
+from judgefixtures.canary.change_evidence import (
     AnswerStream,
     ChangeEvidence,
     _weights,

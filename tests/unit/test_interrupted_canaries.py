@@ -20,7 +20,7 @@ def test_an_interrupted_canary_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("judgefixtures.canary.monitor._concluded", stopped)
+        patch.setattr("judgefixtures.canary.monitor._decide_result", stopped)
         assert project.canary()[0] == 130
     assert len(project.model.said) == asked + PAIRS
     assert project.canary()[0] == 0

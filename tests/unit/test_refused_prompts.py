@@ -217,7 +217,7 @@ def test_a_recording_stops_where_most_of_its_first_prompts_are_refused(sdk: str,
         assert asked <= 17
         assert len(rows(tmp_path)) == asked
         judge = a_judge(sdk, server.url)
-        judge.cut_offs.matter = False  # --judge-force
+        judge.early_stop.matter = False  # --judge-force
         judgments = run(judge, tmp_path, pairs)
     assert len(server.asked) == 40
     assert [each.verdict.invalid for each in judgments] == ["filtered" if n % 3 else None for n in range(40)]

@@ -25,9 +25,9 @@ from judgefixtures.importers.formats.cell_values import parse_json_cell
 from judgefixtures.importers.formats.chat_text import question_text
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.human_labels import row_labels
+from judgefixtures.sources.preference_votes import row_votes
 from judgefixtures.sources.row_readers import DataRow
 from judgefixtures.sources.size_limits import limited
-from judgefixtures.sources.votes import row_votes
 from judgefixtures.util.errors import JudgeFixturesError
 
 ROW = {"id": "a", "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}

@@ -18,8 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 from judgefixtures.config import load_config
 from judgefixtures.models.pairs import Pair
 from judgefixtures.sources import Source, load_sample
+from judgefixtures.sources.preference_votes import PreferenceVotes, parsed_votes
 from judgefixtures.sources.sample import describe_sample
-from judgefixtures.sources.votes import PreferenceVotes, parsed_votes
 from judgefixtures.util.errors import JudgeFixturesError
 
 DATASETS = Path(__file__).parents[2] / "docs" / "how-to" / "close-calls.md"

@@ -1,4 +1,4 @@
-"""Drift test: do the answers to the same prompts still come from the recorded judge?
+"""Evidence that the answers to the same prompts changed since the recording (e-values).
 
 docs/canary.md derives the e-values, which hold for any number of runs (Ville's inequality).
 """

@@ -1,4 +1,4 @@
-"""Guard against truncated and refused answers, which waste money."""
+"""Early stop of a recording whose answers are truncated or refused, which wastes money."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class RefusedPromptsError(FatalJudgeError):
 
 
 @dataclass(slots=True)
-class TruncationMonitor:
+class EarlyStopMonitor:
     """Counts truncated and refused first answers; `note_earlier` allows truncated ones."""
 
     judge: str

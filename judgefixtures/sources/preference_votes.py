@@ -1,4 +1,4 @@
-"""Votes: how many people preferred each response; they only select pairs."""
+"""Preference votes: how many people preferred each response of a pair; they only select pairs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Requests excluded from new batches, after unreadable or failed answers."""
+"""Notes about requests whose answers failed or cannot be read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from .messages import MESSAGES
 
 
 @dataclass(slots=True)
-class FailedRequests:
+class FailedRequestNotes:
     """The given-up questions (`keys`) and unreadable answers."""
 
     keys: set[Key] = field(default_factory=set)
