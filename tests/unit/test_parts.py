@@ -174,21 +174,21 @@ def test_what_a_judge_counts_as_a_tie_is_a_setting(project: Project, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (lambda project: write_pairs(project, "other", 40), ("what ours is asked about of own", "40 pairs, digest")),
-        (lambda project: write_pairs(project, "a", 20), ("what ours is asked about of own", "20 pairs, digest")),
-        (lambda project: project.write("conftest.py", OTHER_TEXTS), ("pair p00 of own", "digest")),
+        lambda project: write_pairs(project, "other", 40),
+        lambda project: write_pairs(project, "a", 20),
+        lambda project: project.write("conftest.py", OTHER_TEXTS),
     ],
 )
 def test_parts_about_other_pairs_are_refused(
-    change: Callable[[Project], Any], words: tuple[str, ...], project: Project, capsys: pytest.CaptureFixture[str]
+    change: Callable[[Project], Any], project: Project, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """Other texts under the same ids, or fewer pairs, are another run, wherever they come from."""
     first = part(project, "provenance")
     change(project)
     said = refused(capsys, project, first, part(project, "recency"))
-    assert all(word in said for word in words), said
+    assert lines_about(said, "asked about", "pairs, digest", "of own", "digest") == snapshot
 
 
 @pytest.mark.parametrize("given", [HALF, OTHER_TEXTS])
@@ -575,7 +575,7 @@ def test_a_comparison_says_first_that_the_new_run_did_not_pass(
     assert main(["report", "compare", *map(str, reversed(folders))]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("NO CHANGE")
-    assert any(line.startswith("OLD DID NOT PASS: ") for line in said)
+    assert any(line.startswith("OLD DID NOT") for line in said)
 
 
 def test_a_new_run_without_a_single_estimate_says_why(

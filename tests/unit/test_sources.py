@@ -796,7 +796,7 @@ def test_an_empty_saved_dataset(tmp_path: Path) -> None:
     """`datasets` cannot read back what it saved without rows: that is said."""
     Dataset.from_dict({key: [] for key in OWN}).save_to_disk(str(tmp_path / "saved"))
     message = refusal(Source("mine", tmp_path / "saved"))
-    assert re.search("holds no pairs|A dataset without rows cannot be read back", message)
+    assert re.search("no pairs|without rows", message)
 
 
 def test_splits(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -1212,14 +1212,8 @@ def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch, snapshot:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(
-    ("environment", "problem"),
-    [
-        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to fetch it"),
-        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
-    ],
-)
-def test_without_network(environment: dict[str, str], problem: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("environment", [{"HF_HUB_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}])
+def test_without_network(environment: dict[str, str], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Offline by wish or by accident: soon one message with what is missing and the two ways to get it."""
     code = (
         "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.util.errors import JudgeFixturesError\n"
@@ -1236,8 +1230,12 @@ def test_without_network(environment: dict[str, str], problem: str, tmp_path: Pa
     )
     assert shown.stderr == ""
     assert shown.stdout.startswith("dataset 'eli5': Pavithree/eli5 ")
-    for part in (problem, "Either record once where there is network", "Or give a local copy", "loading script"):
-        assert part in shown.stdout
+    assert (
+        lines_about(
+            shown.stdout, "HF_HUB_OFFLINE forbids", "be reached", "Either record", "local copy", "loading script"
+        )
+        == snapshot
+    )
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
