@@ -13,7 +13,9 @@ import pytest
 from scipy.stats import norm
 from support.benchmarks import benchmark
 from support.project import Project, in_pyproject
+from support.rendered import lines_about
 from support.server import Answer, Asked, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import GateDecision
 from judgefixtures.checks.contrast_gate import decide_contrast
@@ -122,7 +124,7 @@ def test_a_judge_that_admits_half_is_found(n: int, least: float) -> None:
     assert rates(0.3, 0.1, n, admits=0.5)["by shift"][FAIL] >= 0.85 * RUNS
 
 
-def test_the_score_test_decides() -> None:
+def test_the_score_test_decides(snapshot: SnapshotAssertion) -> None:
     """z, interval and p-values are those of score_test and score_interval on threshold x moved - admitted."""
     moves = {(1, 1): 10, (1, 0): 8, (-1, 0): 4, (-1, -1): 1, (0, 1): 2, (0, -1): 1, (0, 0): 74}
     scores = {0.7 - 1: 10, 0.7: 8, -0.7: 4, 1 - 0.7: 1, 0.0: 77}
@@ -130,7 +132,7 @@ def test_the_score_test_decides() -> None:
     estimate = score_interval(scores, 0.8, 1.7)
     assert (found.estimate.low, found.estimate.high) == pytest.approx((estimate.low, estimate.high), abs=1e-12)
     assert found.estimate.value == pytest.approx(sum(score * pairs for score, pairs in scores.items()) / 100)
-    assert found.message.startswith("admitted .09 of a shift of .13, shortfall +0.001, 80% CI [")
+    assert found.message == snapshot
     assert found.p_fail == pytest.approx(norm.sf(score_test(scores, 0.0, 1.7)))
     assert found.p_pass + found.p_fail == pytest.approx(1)
 
@@ -150,35 +152,27 @@ def test_related_pairs_are_clusters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (({}, 0.8), "at least one score"),
-        (({(1, 0): 3}, 1.0), "threshold must lie between 0 and 1, both excluded, got 1.0"),
-        (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
-        (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
-        (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
-        (({(0.25, 0): 3}, 0.8), r"got \(0.25, 0\)"),
-        (({1: 3}, 0.8), "got 1"),
-        (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
-        (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
-        (
-            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (1, 3)))),
-            "of the same clusters",
-        ),
-        (
-            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 1.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 2)))),
-            "sum up to 4, got 4 .* to 3",
-        ),
-        (
-            ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 3)))),
-            "4 pairs .* got 5 that",
-        ),
+        ({}, 0.8),
+        ({(1, 0): 3}, 1.0),
+        ({(1, 0): 3}, 0.8, 0.5),
+        ({(3, 0): 3}, 0.8),
+        ({(1, 0): 3, (1, -1): 1}, 0.8),
+        ({(0.25, 0): 3}, 0.8),
+        ({1: 3}, 0.8),
+        ({(1, 0): -3}, 0.8),
+        ({(1, 0): 1.5}, 0.8),
+        ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (1, 3)))),
+        ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 1.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 2)))),
+        ({(1, 0): 4}, 0.8, 0.05, (ClusterTotals((2.0, 2.0), (2, 2)), ClusterTotals((0.0, 0.0), (2, 3)))),
     ],
 )
-def test_what_cannot_be_decided_is_told(arguments: Any, message: str) -> None:
+def test_what_cannot_be_decided_is_told(arguments: Any, snapshot: SnapshotAssertion) -> None:
     """Impossible moves, thresholds and levels are errors that quote them."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError) as error:
         gate_admission(*arguments)
+    assert str(error.value) == snapshot
 
 
 # --- what does not move admits nothing ------------------------------------------------------------------------
@@ -219,13 +213,15 @@ def read(moved: str, elsewhere: str, *, way: int = 1, **more: Any) -> tuple[Cont
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("elsewhere", ["", "x", "y", "xy"])
 @pytest.mark.parametrize("reason", [SAYS, OTHER])
-def test_what_did_not_move_admits_nothing(way: int, half: bool, elsewhere: str, reason: str) -> None:
+def test_what_did_not_move_admits_nothing(
+    way: int, half: bool, elsewhere: str, reason: str, snapshot: SnapshotAssertion
+) -> None:
     """A judge that moves in silence does not PASS, whatever it cites about pairs that it did not move on."""
     found, decision = read("", elsewhere, way=way, half=half, reason=reason)
     assert decision.car_status is FAIL
     assert found.admitted_shift is not None
     assert found.admitted_shift.value == 0
-    assert "admitted .00 of a shift of .30" in decision.message
+    assert decision.message == snapshot
     assert {said for _, said in found.moves} == {0}
 
 
@@ -297,7 +293,7 @@ def sly(asked: Asked) -> Answer:
 
 
 @pytest.mark.parametrize("mode", ["pairwise", "pointwise"])
-def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester) -> None:
+def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester, snapshot: SnapshotAssertion) -> None:
     """Recorded over HTTP, of verdicts and of scores: CAR is FAIL, and the admitted shift 0 wherever it stands."""
     project = Project(pytester)
     project.copy_tests("recency")
@@ -321,12 +317,12 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester)
     assert row["admitted_shift"]["value"] == 0
     assert row["unadmitted_shift"]["value"] == 0.3
     assert row["car_all"]["value"] == 0.35
-    limit = f"0 of these {row['car']['n']} reasons admit it, at least .80 asked"
-    assert limit in row["text"]
-    assert "admitted .00 of a shift of .30" in row["message"]
-    assert "admitted .00 of a shift of .30" in str(ran.stdout)
+    f"0 of these {row['car']['n']} reasons admit it, at least .80 asked"
+    assert lines_about(row["text"], "reasons admit") == snapshot
+    assert lines_about(row["message"], "shift of") == snapshot
+    assert lines_about(str(ran.stdout), "shift of") == snapshot
     page = (project.path / "report" / "report.md").read_text("utf-8")
-    assert limit in page
+    assert lines_about(page, "reasons admit") == snapshot
     (cells,) = [line for line in page.splitlines() if "recency-new-old on own: CAR |" in line]
     assert f"| FAIL | {row['car']['n']} | .00 | .000 to " in cells
     assert cells.endswith("| at least .80 |")

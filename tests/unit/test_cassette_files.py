@@ -607,15 +607,14 @@ def test_a_later_format_is_refused(path: Path, header: dict[str, Any]) -> None:
         b'{"version": 1, "interactions": []}',
     ],
 )
-def test_a_file_that_is_no_cassette_is_refused(path: Path, first_line: bytes) -> None:
+def test_a_file_that_is_no_cassette_is_refused(path: Path, first_line: bytes, snapshot: SnapshotAssertion) -> None:
     """A file whose first line is no header is named with the remedy, and is left as it is."""
     path.parent.mkdir()
     content = first_line + b"\n" + row(1).line()
     path.write_bytes(content)
     with pytest.raises(CassetteError) as caught:
         CassetteFile(path)
-    for word in (str(path), "not a cassette", "Move the file away"):
-        assert word in str(caught.value)
+    assert str(caught.value) == snapshot
     assert caught.value.__suppress_context__
     assert path.read_bytes() == content
 
@@ -1207,17 +1206,16 @@ def test_an_unresolved_merge_is_refused_in_every_mode(tmp_path: Path, mode: Reco
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    "content",
     [
-        (b'{\n "judgefixtures": 1,\n oops\n}', ":3 cannot be read"),
+        b'{\n "judgefixtures": 1,\n oops\n}',
         (
             b'{"judgefixtures": 1, "selection": {}, "seed": 0, "available": 2, "left_out": {}, '
-            b'"pairs": [{"id": "a", "digest": "1"}, {"id": "a", "digest": "2"}]}',
-            "a pair stands in it twice",
+            b'"pairs": [{"id": "a", "digest": "1"}, {"id": "a", "digest": "2"}]}'
         ),
     ],
 )
-def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
     """A sample.json that is not one is an error with file and line, and so is a pair with two digests."""
     record(tmp_path)
     path = tmp_path.joinpath(*FOLDER, "sample.json")
@@ -1226,7 +1224,7 @@ def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: s
         with pytest.raises(CassetteError) as caught:
             record(tmp_path, mode)
         assert str(path) in str(caught.value)
-        assert told in str(caught.value)
+        assert str(caught.value) == snapshot
 
 
 @pytest.mark.parametrize("names", [("j" * 256, "own"), ("ours", "d" * 256)])
@@ -1685,31 +1683,30 @@ SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content"),
     [
-        ("no-cue.jsonl", conflict(HEAD + row(1).line(), OTHER_HEAD + row(2).line()), ("different judges", '"m" -> ')),
-        ("no-cue.jsonl", conflict(row(1).line(), row(2).line()), ("not a cassette",)),
-        ("no-cue.jsonl", conflict(NO_JUDGE_HEAD + row(1).line(), NO_JUDGE_HEAD), ("not a cassette",)),
-        ("no-cue.jsonl", HEAD + conflict(row(1).line(), b"damage\n"), ("line 2 of one version",)),
-        ("no-cue.jsonl", HEAD + b"=======\n" + row(1).line(), (":2: the marks", "git checkout --merge")),
-        ("no-cue.jsonl", HEAD + conflict(b"", row(1).line())[:-14], ("the last mark", "git checkout --merge")),
-        ("pairs.jsonl", conflict(PAIR_LINE % b"x", PAIR_LINE % b"y"), ("pair 'p' is another one on each",)),
-        ("pairs.jsonl", conflict(PAIR_LINE % b"x", b"{}\n"), ("line 1 of one version is not a pair",)),
-        ("sample.json", conflict(SAMPLE % (0, b""), SAMPLE % (1, b"")), ("different samples", "git checkout --ours")),
-        ("sample.json", conflict(SAMPLE % (0, b""), b"{}\n"), ("cannot be read",)),
-        ("batches.jsonl", conflict(b"{}\n", b""), ("line 1 of one version is not an event of a batch",)),
+        ("no-cue.jsonl", conflict(HEAD + row(1).line(), OTHER_HEAD + row(2).line())),
+        ("no-cue.jsonl", conflict(row(1).line(), row(2).line())),
+        ("no-cue.jsonl", conflict(NO_JUDGE_HEAD + row(1).line(), NO_JUDGE_HEAD)),
+        ("no-cue.jsonl", HEAD + conflict(row(1).line(), b"damage\n")),
+        ("no-cue.jsonl", HEAD + b"=======\n" + row(1).line()),
+        ("no-cue.jsonl", HEAD + conflict(b"", row(1).line())[:-14]),
+        ("pairs.jsonl", conflict(PAIR_LINE % b"x", PAIR_LINE % b"y")),
+        ("pairs.jsonl", conflict(PAIR_LINE % b"x", b"{}\n")),
+        ("sample.json", conflict(SAMPLE % (0, b""), SAMPLE % (1, b""))),
+        ("sample.json", conflict(SAMPLE % (0, b""), b"{}\n")),
+        ("batches.jsonl", conflict(b"{}\n", b"")),
     ],
 )
 def test_what_cannot_be_joined_is_left_as_it_is(
-    tmp_path: Path, name: str, content: bytes, words: Sequence[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, name: str, content: bytes, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """Answers of different judges, and pairs that differ, are not mixed: exit code 2, what to do, no byte changed."""
     path = tmp_path / name
     path.write_bytes(content)
     assert main(["cassettes", "merge", str(path)]) == 2
     said = capsys.readouterr().err
-    for word in (str(path), *words):
-        assert word in said
+    assert said == snapshot
     assert path.read_bytes() == content
 
 

@@ -18,6 +18,7 @@ from google.auth.credentials import Credentials
 from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
 from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteError
@@ -159,27 +160,22 @@ def test_a_deployment_of_the_model_s_name_is_not_told_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    "answer",
     [
-        (
-            wire({"error": {"code": "401", "message": "Access denied due to invalid subscription key."}}, 401),
-            "api_key_env",
-        ),
-        (
-            wire({"error": {"code": "DeploymentNotFound", "message": "The API deployment does not exist."}}, 404),
-            "the deployment asked for is 'prod': check deployment",
-        ),
-        (wire({"error": {"code": "404", "message": "Resource not found"}}, 404), "check endpoint, deployment and"),
-        (wire({"error": {"code": "BadRequest", "message": "API version not supported"}}, 400), "check api_version"),
-        (wire(problem("Wait.", code="429"), 429, retry_after="600"), "600 s"),
-        (wire(chat(SECOND, model="gpt-4.1-2025-04-14")), "reroutes"),
+        wire({"error": {"code": "401", "message": "Access denied due to invalid subscription key."}}, 401),
+        wire({"error": {"code": "DeploymentNotFound", "message": "The API deployment does not exist."}}, 404),
+        wire({"error": {"code": "404", "message": "Resource not found"}}, 404),
+        wire({"error": {"code": "BadRequest", "message": "API version not supported"}}, 400),
+        wire(problem("Wait.", code="429"), 429, retry_after="600"),
+        wire(chat(SECOND, model="gpt-4.1-2025-04-14")),
     ],
     ids=["key", "deployment", "address", "version", "wait", "rerouted"],
 )
-def test_what_ends_a_run_on_azure(answer: Answer, words: str) -> None:
+def test_what_ends_a_run_on_azure(answer: Answer, snapshot: SnapshotAssertion) -> None:
     """Azure's errors are classed as OpenAI's are, and another model than the one asked for is told."""
-    with serving(answer) as server, pytest.raises(FatalJudgeError, match=words):
+    with serving(answer) as server, pytest.raises(FatalJudgeError) as error:
         ask(azure(server.url))
+    assert str(error.value) == snapshot
     assert len(server.asked) == 1
 
 
@@ -222,13 +218,16 @@ def test_azure_s_key_goes_to_azure(endpoint: str, variable: str | None) -> None:
     assert judge_table(azure(endpoint, api_key_env="MY_KEY")).key_variable == "MY_KEY"
 
 
-def test_ci_sends_no_key_to_an_endpoint_that_nobody_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_sends_no_key_to_an_endpoint_that_nobody_allowed(
+    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """A branch can name any resource of Azure's: recording in CI wants the variable to be listed."""
     monkeypatch.setenv("CI", "true")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     written: dict[str, Any] = {"judges": {"mine": azure("https://elsewhere.openai.azure.com")}}
-    with pytest.raises(JudgeFixturesError, match="an endpoint of its own"):
+    with pytest.raises(JudgeFixturesError) as error:
         build_config(written).check_key("mine")
+    assert str(error.value) == snapshot
     build_config({**written, "security": {"api_key_envs": ["AZURE_OPENAI_API_KEY"]}}).check_key("mine")
 
 
@@ -385,36 +384,33 @@ def test_a_cloud_s_calendar_is_not_taken_for_the_provider_s(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("table", "words"),
+    "table",
     [
-        ({"provider": "azure", "model": "m"}, "needs endpoint in the judge's connection table"),
-        (
-            azure("https://a.openai.azure.com") | {"connection": {"endpoint": "https://a.openai.azure.com"}},
-            "api_version",
-        ),
-        (azure("https://a.openai.azure.com", base_url="https://b.example"), "takes no base_url"),
-        (azure("ftp://a.openai.azure.com"), "connection.endpoint"),
-        (azure("https://[::1"), "connection.endpoint: it is no address of a server"),
-        (azure("https://a.openai.azure.com/openai/v1"), "leave out /openai"),
-        ({"provider": "openai", "model": "m", "base_url": "http://[x]:80"}, "base_url: it is no address of a server"),
-        ({"provider": "google", "model": "m", "base_url": "http://a:99999999"}, "base_url: it is no address of a"),
-        ({"provider": "anthropic", "model": "m", "base_url": "http://:80"}, "base_url: it is no address of a server"),
-        (azure("https://a.openai.azure.com", deployment="a/b"), "connection.deployment"),
-        (azure("https://me:secret-word@a.example?key=secret-word"), "connection.endpoint"),
-        (vertex(None) | {"connection": {"project": "p"}}, "needs project and location"),
-        (vertex(None) | {"connection": {"project": "p", "location": "l", "deployment": "d"}}, "connection.deployment"),
-        (vertex(None) | {"connection": {"project": "p", "location": "l", "region": "r"}}, "unknown key"),
-        (vertex(None, api_key_env="MY_KEY"), "takes no API key"),
-        (vertex("https://elsewhere.example"), "to this machine alone"),
-        (vertex("http://europe-west1-aiplatform.googleapis.com"), "to this machine alone"),
-        ({"provider": "openai", "model": "m", "connection": {"endpoint": "https://a.example"}}, "'azure' and 'google'"),
+        {"provider": "azure", "model": "m"},
+        azure("https://a.openai.azure.com") | {"connection": {"endpoint": "https://a.openai.azure.com"}},
+        azure("https://a.openai.azure.com", base_url="https://b.example"),
+        azure("ftp://a.openai.azure.com"),
+        azure("https://[::1"),
+        azure("https://a.openai.azure.com/openai/v1"),
+        {"provider": "openai", "model": "m", "base_url": "http://[x]:80"},
+        {"provider": "google", "model": "m", "base_url": "http://a:99999999"},
+        {"provider": "anthropic", "model": "m", "base_url": "http://:80"},
+        azure("https://a.openai.azure.com", deployment="a/b"),
+        azure("https://me:secret-word@a.example?key=secret-word"),
+        vertex(None) | {"connection": {"project": "p"}},
+        vertex(None) | {"connection": {"project": "p", "location": "l", "deployment": "d"}},
+        vertex(None) | {"connection": {"project": "p", "location": "l", "region": "r"}},
+        vertex(None, api_key_env="MY_KEY"),
+        vertex("https://elsewhere.example"),
+        vertex("http://europe-west1-aiplatform.googleapis.com"),
+        {"provider": "openai", "model": "m", "connection": {"endpoint": "https://a.example"}},
     ],
 )
-def test_a_connection_that_cannot_be_is_told(table: dict[str, Any], words: str) -> None:
+def test_a_connection_that_cannot_be_is_told(table: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     """A connection that lacks something, or goes where credentials must not go, is one clear sentence."""
     with pytest.raises(JudgeFixturesError) as caught:
         judge_table(table)
-    assert words in str(caught.value)
+    assert str(caught.value) == snapshot
     assert "secret-word" not in str(caught.value)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from support.project import Project, Ran, in_pyproject, json_lines, suite
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.plugin.opt_in import positive_words
 
@@ -111,14 +113,14 @@ def test_nothing_is_read_imported_or_refused_in_it(project: Project) -> None:
     assert "providr" in named.said
 
 
-def test_toml_that_cannot_be_read_is_nobodys_of_its_own(project: Project) -> None:
+def test_toml_that_cannot_be_read_is_nobodys_of_its_own(project: Project, snapshot: SnapshotAssertion) -> None:
     """A slip in a configuration of its own file, which every run is given, stops no run but the judge's."""
     project.write("judges.toml", TABLES + "[swap\n")
     project.write("pytest.ini", "[pytest]\naddopts = --judge-config judges.toml\n")
     project.run().assert_outcomes(passed=2)
     done = project.run("tests/judge")
     assert done.ret != 0
-    assert "judges.toml is not valid TOML" in done.said
+    assert lines_about(done.said, "judges.toml is") == snapshot
 
 
 def test_addopts_name_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,22 +137,22 @@ def test_addopts_name_nothing(project: Project, monkeypatch: pytest.MonkeyPatch)
     assert RECENCY in judged(project)
 
 
-def test_a_repository_without_other_tests_has_none(project: Project) -> None:
+def test_a_repository_without_other_tests_has_none(project: Project, snapshot: SnapshotAssertion) -> None:
     """Plain `pytest` ends with 5, as it did before there was a judge to gate, and says which command gates it."""
     (project.path / OWN).unlink()
     done = project.run()
     assert done.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    assert "to run them: pytest tests" in done.said
+    assert lines_about(done.said, "them: pytest") == snapshot
 
 
-def test_other_tests_of_a_judge_module_run(project: Project) -> None:
+def test_other_tests_of_a_judge_module_run(project: Project, snapshot: SnapshotAssertion) -> None:
     """What asks no gate is not a judge item, wherever it stands: it is collected in every run."""
     beside = "\n\ndef test_prompt_is_there(): pass\n"
     for name in ("tests/judge/test_brand.py", "tests/test_mixed.py"):
         project.write(name, suite("recency", name="it") + beside)
     done = project.run()
     done.assert_outcomes(passed=4)
-    assert "9 files of judge tests" in done.said
+    assert lines_about(done.said, "judge tests") == snapshot
     assert "pytest tests/judge tests/test_mixed.py" in done.said
     assert judged(project, "tests/test_mixed.py") == [
         "test_mixed.py::test_it[production-own-recency-new-old]",
@@ -166,12 +168,12 @@ def test_fixtures_of_its_own_are_its_own(project: Project) -> None:
     assert project.run("-p", "no:cacheprovider", "--strict-markers").ret == 0
 
 
-def test_workers_leave_out_what_one_process_does(project: Project) -> None:
+def test_workers_leave_out_what_one_process_does(project: Project, snapshot: SnapshotAssertion) -> None:
     """Under -n the same tests run, the same line is told once, and the process that collects nothing loads nothing."""
     done = project.run("-n", "2")
     done.assert_outcomes(passed=2)
     assert done.said.count("note: left out") == 1
-    assert LEFT in done.said
+    assert lines_about(done.said, "name (collect") == snapshot
     named = project.run("-n", "2", f"tests/judge/{RECENCY}")
     assert named.ret == 10
     assert "left out" not in named.said
@@ -207,12 +209,14 @@ def test_a_path_names_what_it_holds(project: Project) -> None:
     assert judged(project, "tests/judge/deep") == [deep]
 
 
-def test_a_folder_with_settings_of_its_own_is_a_part_of_the_repository(project: Project) -> None:
+def test_a_folder_with_settings_of_its_own_is_a_part_of_the_repository(
+    project: Project, snapshot: SnapshotAssertion
+) -> None:
     """Where pytest takes another folder for its root, the repository's own tests stay what they were, too."""
     project.write("tests/pytest.ini", "[pytest]\n")
     done = run_as_users_do(project.path, "tests")
     assert (done.ret, done.parseoutcomes()) == (0, {"passed": 2})
-    assert any(line.startswith(LEFT) for line in done.outlines)
+    assert lines_about(done.outlines, 'collect = "named"') == snapshot
 
 
 def test_a_module_is_a_path(project: Project) -> None:
@@ -224,7 +228,9 @@ def test_a_module_is_a_path(project: Project) -> None:
     assert [line for line in done.outlines if "::" in line] == [f"tests/judge/{RECENCY}"]
 
 
-def test_the_folder_that_one_is_in_is_a_path(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_that_one_is_in_is_a_path(
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """Plain `pytest` in tests/judge names what lies there; in tests, it does not."""
     file = project.path / "pyproject.toml"  # before 8.1 a file without settings of pytest's makes no rootdir
     file.write_text(f"{file.read_text()}\n[tool.pytest.ini_options]\n")
@@ -234,7 +240,7 @@ def test_the_folder_that_one_is_in_is_a_path(project: Project, monkeypatch: pyte
     monkeypatch.chdir(project.path / "tests")
     assert judged(project) == []
     assert judged(project, "judge") == every
-    assert "to run them: pytest judge" in project.run().said
+    assert lines_about(project.run().said, "them: pytest") == snapshot
 
 
 @pytest.mark.parametrize(("testpaths", "named"), [("", True), ("tests", True), ("evals", False), ("evals tests", True)])
@@ -302,13 +308,13 @@ def test_a_run_that_names_it_passes_only_what_was_measured(project: Project) -> 
 
 
 @pytest.mark.parametrize("command", [(), ("tests/judge",)], ids=str)
-def test_another_value_is_refused(project: Project, command: tuple[str, ...]) -> None:
+def test_another_value_is_refused(project: Project, command: tuple[str, ...], snapshot: SnapshotAssertion) -> None:
     """A slip in the key's value is told, with what is accepted, by every run: no gate vanishes because of it."""
     file = project.path / project.file
     file.write_text(file.read_text().replace('"named"', '"name"'))
     done = project.run(*command)
     assert done.ret == 2
-    assert "collect: input should be 'always' or 'named', got 'name'" in done.said
+    assert lines_about(done.said, "'always'") == snapshot
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import (
     BUILTIN,
@@ -394,29 +396,24 @@ def test_extends_in_a_circle(file: Path, text: str, circle: str) -> None:
     assert refusal(file, text) == f"{file}: {circle} Break the circle."
 
 
-def test_a_circle_that_is_entered_from_outside(file: Path) -> None:
+def test_a_circle_that_is_entered_from_outside(file: Path, snapshot: SnapshotAssertion) -> None:
     """A judge that leads into a circle shows the way into it."""
     text = '[judges.c]\nextends = "a"\n[judges.a]\nextends = "b"\n[judges.b]\nextends = "a"'
-    assert "c -> a -> b -> a. Break the circle." in refusal(file, text)
+    assert lines_about(refusal(file, text), "the circle") == snapshot
 
 
-def test_extends_an_unknown_judge(file: Path) -> None:
+def test_extends_an_unknown_judge(file: Path, snapshot: SnapshotAssertion) -> None:
     """An unknown judge is named, with the likeliest one and all there are."""
     message = refusal(file, OURS + '[judges.mine]\nextends = "our"')
-    assert message.startswith(
-        f"{file}: [judges.mine] extends 'our', which is not a judge: "
-        'did you mean "ours"? Accepted: gemini-2.5-flash, gpt-4o, mine, ours, '
-    )
+    assert lines_about(message, "'our'") == snapshot
     assert "simulated-faithful" in message
 
 
 @pytest.mark.parametrize("value", ["3", "true", "1.5"])
-def test_extends_something_else(file: Path, value: str) -> None:
+def test_extends_something_else(file: Path, value: str, snapshot: SnapshotAssertion) -> None:
     """What is not text is not a judge either."""
     message = refusal(file, OURS + f"extends = {value}")
-    assert message.startswith(
-        f"{file}: [judges.ours] extends {tomllib.loads(f'x = {value}')['x']!r}, which is not a judge"
-    )
+    assert lines_about(message, "judges.ours] extends") == snapshot
 
 
 def test_an_inherited_value_is_checked(file: Path) -> None:
@@ -542,13 +539,9 @@ def test_gate_of_the_users_family(file: Path) -> None:
     assert load(file, text).gate("brand").car_threshold == 0.5
 
 
-def test_gate_of_an_unknown_family(file: Path) -> None:
+def test_gate_of_an_unknown_family(file: Path, snapshot: SnapshotAssertion) -> None:
     """A gate of a family that does not exist is named, with the families that do."""
-    assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == (
-        f"{file}: [gate.recensy]: there is no family 'recensy': did you mean \"recency\"? "
-        "Accepted: accuracy, age, agreement, attack, citation, confidence, education, ethnicity, formatting, four-cell, "
-        "framing, gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity, wording."
-    )
+    assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == snapshot
 
 
 def test_limits_of_agreement_are_its_own(file: Path) -> None:
@@ -562,10 +555,9 @@ def test_limits_of_agreement_are_its_own(file: Path) -> None:
 
 
 @pytest.mark.parametrize("table", ["gate", "gate.recency"])
-def test_a_limit_of_agreement_elsewhere(file: Path, table: str) -> None:
+def test_a_limit_of_agreement_elsewhere(file: Path, table: str, snapshot: SnapshotAssertion) -> None:
     """A limit that stands in another table of gates is named, with the table that it belongs into."""
-    message = f"{file}: [{table}]: min_kappa is a key of [gate.agreement] alone: write it there."
-    assert refusal(file, f"[{table}]\nmin_kappa = 0.6") == message
+    assert refusal(file, f"[{table}]\nmin_kappa = 0.6") == snapshot
 
 
 # --- names --------------------------------------------------------------------------------------------------
@@ -583,14 +575,11 @@ NAMED = {
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", NAMED)
 @pytest.mark.parametrize("name", BAD_NAMES)
-def test_names_that_cannot_be_folders(kind: str, name: str) -> None:
+def test_names_that_cannot_be_folders(kind: str, name: str, snapshot: SnapshotAssertion) -> None:
     """Names of judges, datasets, families and labels become folders: what cannot is refused."""
     with pytest.raises(JudgeFixturesError) as caught:
         build_config(NAMED[kind](name), "the.toml")
-    assert str(caught.value) == (
-        f"the.toml: the name {name!r} under [{kind.replace('labels', 'cues')}] cannot be a folder: "
-        "use letters, digits, dot, underscore and hyphen, and begin with a letter or a digit."
-    )
+    assert str(caught.value) == snapshot
 
 
 @pytest.mark.parametrize("kind", NAMED)
@@ -615,23 +604,23 @@ SENTENCE = "{content_type} {number} is."
 
 
 @pytest.mark.parametrize(
-    ("cues", "told"),
+    "cues",
     [
-        ({"a-b": ("c", "d"), "a": ("b-c", "d")}, "would both be called 'a-b-c-d'"),
-        ({"a": ("b", "b-b", "b-b-b")}, "two contrasts would both be called 'a-b-b-b'"),
-        ({"a": ("b", "c", "c-21")}, "two contrasts would both be called 'a-b-c-21'"),
-        ({"no": ("cue", "21")}, "of the built-in ones would both be called 'no-cue-21'"),
-        ({"attack-choose": ("me", "21")}, "'attack-choose-me-21'"),
-        ({"a": ("b", "c.part")}, "'a-b-c.part' would be called like an unfinished recording"),
-        ({"a": ("b", "c" * 213)}, "has 217 characters and cannot be a file"),
+        {"a-b": ("c", "d"), "a": ("b-c", "d")},
+        {"a": ("b", "b-b", "b-b-b")},
+        {"a": ("b", "c", "c-21")},
+        {"no": ("cue", "21")},
+        {"attack-choose": ("me", "21")},
+        {"a": ("b", "c.part")},
+        {"a": ("b", "c" * 213)},
     ],
 )
-def test_conditions_that_would_share_a_file(cues: dict[str, tuple[str, ...]], told: str) -> None:
+def test_conditions_that_would_share_a_file(cues: dict[str, tuple[str, ...]], snapshot: SnapshotAssertion) -> None:
     """A condition is named by family and labels, and its file by that: two of one name would delete each other's."""
     families = FAMILIES | {name: dict.fromkeys(labels, SENTENCE) for name, labels in cues.items()}
     with pytest.raises(JudgeFixturesError) as caught:
         contrasts(next(iter(cues)), families)
-    assert told in str(caught.value)
+    assert str(caught.value) == snapshot
 
 
 def test_hyphens_that_leave_names_apart() -> None:
@@ -705,46 +694,46 @@ def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text:
 
 
 @pytest.mark.parametrize(
-    ("line", "found", "accepted"),
+    ("line", "found"),
     [
-        ('provider = "opnai"', "'opnai'", "'openai'"),
-        ('provider = ""', "''", "'google'"),
-        ("model = 4", "4", "valid string"),
-        ('model = ""', "''", "at least 1 character"),
-        ('base_url = "127.0.0.1:8000"', "'127.0.0.1:8000'", "https?://"),
-        ('base_url = "ftp://x"', "'ftp://x'", "https?://"),
-        ('base_url = "http://x?key=1"', "'http://x?...'", "pattern"),
-        ('base_url = "http://x y"', "'http://x y'", "pattern"),
-        ('api_key_env = ""', "''", "at least 1 character"),
-        ("timeout = 0", "0", "greater than 0"),
-        ("timeout = nan", "nan", "finite number"),
-        ('timeout = "60"', "'60'", "valid number"),
-        ("timeout = true", "True", "valid number"),
-        ("max_attempts = 0", "0", "greater than or equal to 1"),
-        ("max_attempts = 1.5", "1.5", "valid integer"),
-        ("max_attempts = 6.0", "6.0", "valid integer"),
-        ("temperature = -0.1", "-0.1", "greater than or equal to 0"),
-        ("temperature = 2.1", "2.1", "less than or equal to 2"),
-        ('seed = "0"', "'0'", "valid integer"),
-        ("seed = true", "True", "valid integer"),
-        ('temperature = "default"', "'default'", 'or "unset"'),
-        ('seed = "none"', "'none'", 'or "unset"'),
-        ("max_output_tokens = 0", "0", "greater than or equal to 1"),
-        ('response_format = "json"', "'json'", "'json_object', 'tool' or 'none'"),
-        ("template = 1", "1", "valid string"),
-        ('cue_placement = "between"', "'between'", "'after' or 'before'"),
-        ('verdict = "xml"', "'xml'", "'json', 'brackets', 'grade' or 'word'"),
-        ('strategy = "plan"', "'plan'", "'direct'"),
+        ('provider = "opnai"', "'opnai'"),
+        ('provider = ""', "''"),
+        ("model = 4", "4"),
+        ('model = ""', "''"),
+        ('base_url = "127.0.0.1:8000"', "'127.0.0.1:8000'"),
+        ('base_url = "ftp://x"', "'ftp://x'"),
+        ('base_url = "http://x?key=1"', "'http://x?...'"),
+        ('base_url = "http://x y"', "'http://x y'"),
+        ('api_key_env = ""', "''"),
+        ("timeout = 0", "0"),
+        ("timeout = nan", "nan"),
+        ('timeout = "60"', "'60'"),
+        ("timeout = true", "True"),
+        ("max_attempts = 0", "0"),
+        ("max_attempts = 1.5", "1.5"),
+        ("max_attempts = 6.0", "6.0"),
+        ("temperature = -0.1", "-0.1"),
+        ("temperature = 2.1", "2.1"),
+        ('seed = "0"', "'0'"),
+        ("seed = true", "True"),
+        ('temperature = "default"', "'default'"),
+        ('seed = "none"', "'none'"),
+        ("max_output_tokens = 0", "0"),
+        ('response_format = "json"', "'json'"),
+        ("template = 1", "1"),
+        ('cue_placement = "between"', "'between'"),
+        ('verdict = "xml"', "'xml'"),
+        ('strategy = "plan"', "'plan'"),
     ],
 )
-def test_wrong_values_of_a_judge(file: Path, line: str, found: str, accepted: str) -> None:
+def test_wrong_values_of_a_judge(file: Path, line: str, found: str, snapshot: SnapshotAssertion) -> None:
     """A wrong value is named with file, table and key, with what is accepted and what was found."""
     key = line.partition(" ")[0]
     lines = {"provider": 'provider = "openai"', "model": 'model = "m"', key: line}
     message = refusal(file, "[judges.ours]\n" + "\n".join(lines.values()))
     (first, *_) = message.splitlines()
     assert first.startswith(f"{file}: [judges.ours]: {key}: ")
-    assert accepted in first
+    assert first == snapshot
     assert first.endswith(f", got {found}.")
 
 
@@ -835,23 +824,21 @@ def test_all_mistakes_of_a_table_are_named(file: Path) -> None:
 # --- errors: references -------------------------------------------------------------------------------------
 
 
-def test_unknown_judge(file: Path) -> None:
+def test_unknown_judge(file: Path, snapshot: SnapshotAssertion) -> None:
     """A judge that is not there is named, with the likeliest, all there are, and where they are written."""
     with pytest.raises(JudgeFixturesError) as caught:
         load(file, OURS).judge_table("our")
     message = str(caught.value)
-    assert message.startswith(
-        "there is no judge 'our': did you mean \"ours\"? Accepted: gemini-2.5-flash, gpt-4o, ours, simulated-candid, "
-    )
+    assert lines_about(message, "'our'") == snapshot
     assert message.endswith(f". Judges are [judges.NAME] tables of {file}.")
 
 
-def test_unknown_dataset(file: Path) -> None:
+def test_unknown_dataset(file: Path, snapshot: SnapshotAssertion) -> None:
     """A dataset that is not there is named, with the likeliest, all there are, and where they are written."""
     with pytest.raises(JudgeFixturesError) as caught:
         load(file, '[datasets.mine]\npath = "x"').source("house-q")
     message = str(caught.value)
-    assert message.startswith("there is no dataset 'house-q': did you mean \"house-qa\"? Accepted: eli5, ")
+    assert lines_about(message, "'house-q'") == snapshot
     assert message.endswith(f"mine. Datasets are [datasets.NAME] tables of {file}.")
 
 
@@ -872,12 +859,12 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"the configuration file {tmp_path} cannot be read: ")
 
 
-def test_another_encoding(file: Path) -> None:
+def test_another_encoding(file: Path, snapshot: SnapshotAssertion) -> None:
     """A file that is not UTF-8 is named as what cannot be read."""
     file.write_bytes("judge = 'é'".encode("latin-1"))
     with pytest.raises(JudgeFixturesError) as caught:
         load_config(file)
-    assert str(caught.value).startswith(f"the configuration file {file} cannot be read: 'utf-8' codec can't decode")
+    assert lines_about(str(caught.value), "'utf-8'") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -893,10 +880,10 @@ def test_another_encoding(file: Path) -> None:
         ("vsr = .1", 1),
     ],
 )
-def test_no_valid_toml(file: Path, text: str, line: int) -> None:
+def test_no_valid_toml(file: Path, text: str, line: int, snapshot: SnapshotAssertion) -> None:
     """A file that is no TOML is named with the reader's complaint and its line."""
     message = refusal(file, text)
-    assert message.startswith(f"{file} is not valid TOML: ")
+    assert lines_about(message, "valid TOML") == snapshot
     assert f"line {line}, " in message or "end of document" in message
 
 
@@ -911,13 +898,13 @@ def test_read_toml(file: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["the judge's table", "mine"])
-def test_judge_table(where: str) -> None:
+def test_judge_table(where: str, snapshot: SnapshotAssertion) -> None:
     """A table from Python is checked as one from a file, and its message says where it stands."""
     assert judge_table({"provider": "openai", "model": "m"}).model == "m"
     arguments = () if where == "the judge's table" else (where,)
     with pytest.raises(JudgeFixturesError) as caught:
         judge_table({"provider": "openai", "model": "m", "timeout": -1}, *arguments)
-    assert str(caught.value) == f"{where}: timeout: input should be greater than 0, got -1."
+    assert str(caught.value) == snapshot
 
 
 def test_judge_table_leaves_its_argument_alone() -> None:
@@ -984,7 +971,7 @@ def wrong_grandparent(file: Path) -> None:
 def extends_in_python(file: Path) -> None:
     with pytest.raises(JudgeFixturesError) as caught:
         judge_table({"provider": "openai", "model": "m", "extends": str(file)})
-    assert 'did you mean "extends"?' not in str(caught.value)
+    assert '"extends"?' not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -1106,12 +1093,13 @@ def used(file: Path, text: str) -> None:
 @pytest.mark.usefixtures("ci")
 @pytest.mark.parametrize("key", FILES)
 @pytest.mark.parametrize("path", ["../../shared/own.txt", "/etc/hostname", "link.txt"])
-def test_ci_reads_no_file_outside_of_the_repository(key: str, path: str, inside: Path) -> None:
+def test_ci_reads_no_file_outside_of_the_repository(
+    key: str, path: str, inside: Path, snapshot: SnapshotAssertion
+) -> None:
     """Whatever a key of the configuration names, by whatever way: outside of the repository it is refused in CI."""
     (inside.parent / "link.txt").symlink_to("../../shared/own.txt")
     message = refused(lambda: used(inside, FILES[key].format(ours=OURS, path=path)))
-    for words in (str(inside), key, "outside of the repository", "allow_outside = [", "[security]"):
-        assert words in message
+    assert message == snapshot
 
 
 @pytest.mark.usefixtures("ci")
@@ -1167,38 +1155,37 @@ def test_wrong_keys_of_security_are_told(text: str, words: str, file: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "there", "meant"),
+    "text",
     [
-        ("[judges.x]\nprovider = 'openai'", "[judges.x]", "[tool.judgefixtures.judges.x]"),
-        ('[judges."gpt-4.1"]\nprovider = "openai"', '[judges."gpt-4.1"]', '[tool.judgefixtures.judges."gpt-4.1"]'),
-        ("[judges.x.connection]\nregion = 'r'", "[judges.x.connection]", "[tool.judgefixtures.judges.x.connection]"),
-        ("[datasets.own]\npath = 'p'", "[datasets.own]", "[tool.judgefixtures.datasets.own]"),
-        ("[gate]\nvsr_tolerance = 0.1", "[gate]", "[tool.judgefixtures.gate]"),
-        ("[gate.recency]\nvsr_tolerance = 0.02", "[gate.recency]", "[tool.judgefixtures.gate.recency]"),
-        ("[swap]\nflip_margin = 0.1", "[swap]", "[tool.judgefixtures.swap]"),
-        ("[control]\npairs = 20", "[control]", "[tool.judgefixtures.control]"),
-        ("[canary]\nanswers = 2", "[canary]", "[tool.judgefixtures.canary]"),
-        ("[detector]\njudge = 'd'", "[detector]", "[tool.judgefixtures.detector]"),
-        ("[security]\nallow_outside = ['x']", "[security]", "[tool.judgefixtures.security]"),
-        ("[cues.brand]\nours = 'o'", "[cues.brand]", "[tool.judgefixtures.cues.brand]"),
-        ("[cues.brand.terms]\nours = ['o']", "[cues.brand.terms]", "[tool.judgefixtures.cues.brand.terms]"),
-        ("[[waivers]]\ncontrast = 'recency-new-old'", "[[waivers]]", "[[tool.judgefixtures.waivers]]"),
-        ("[judge.x]\nprovider = 'openai'", "[judge.x]", "[tool.judgefixtures.judges.x]"),
-        ("[judgefixtures.gate]\nvsr_tolerance = 0.1", "[judgefixtures.gate]", "[tool.judgefixtures.gate]"),
-        ("judge = 'production'", "judge", "judge below [tool.judgefixtures]"),
-        ("control = false", "control", "control below [tool.judgefixtures]"),
-        ("seed = 3", "seed", "seed below [tool.judgefixtures]"),
+        "[judges.x]\nprovider = 'openai'",
+        '[judges."gpt-4.1"]\nprovider = "openai"',
+        "[judges.x.connection]\nregion = 'r'",
+        "[datasets.own]\npath = 'p'",
+        "[gate]\nvsr_tolerance = 0.1",
+        "[gate.recency]\nvsr_tolerance = 0.02",
+        "[swap]\nflip_margin = 0.1",
+        "[control]\npairs = 20",
+        "[canary]\nanswers = 2",
+        "[detector]\njudge = 'd'",
+        "[security]\nallow_outside = ['x']",
+        "[cues.brand]\nours = 'o'",
+        "[cues.brand.terms]\nours = ['o']",
+        "[[waivers]]\ncontrast = 'recency-new-old'",
+        "[judge.x]\nprovider = 'openai'",
+        "[judgefixtures.gate]\nvsr_tolerance = 0.1",
+        "judge = 'production'",
+        "control = false",
+        "seed = 3",
     ],
 )
 @pytest.mark.parametrize("ours", ["", "\n[tool.judgefixtures]\njudge = 'simulated-faithful'"], ids=["alone", "beside"])
-def test_settings_at_the_top_of_a_pyproject(tmp_path: Path, text: str, there: str, meant: str, ours: str) -> None:
+def test_settings_at_the_top_of_a_pyproject(tmp_path: Path, text: str, ours: str, snapshot: SnapshotAssertion) -> None:
     """What is pasted to the top of a pyproject.toml would do nothing: an error says where it belongs."""
     file = tmp_path / "pyproject.toml"
     file.write_text(f"{text}\n{ours}")
     with pytest.raises(JudgeFixturesError) as refused:
         load_config(file)
-    said = f"{file}: {there} stands at the top of the file, and nothing reads it there: write {meant}."
-    assert str(refused.value) == said
+    assert str(refused.value) == snapshot
 
 
 @pytest.mark.parametrize("name", ["judgefixture", "judge-fixtures", "judge_fixtures", "JudgeFixtures", "judgefixtuers"])
@@ -1220,21 +1207,17 @@ def test_other_tools_are_left_alone(tmp_path: Path, name: str) -> None:
     assert load_config(file).judge is None
 
 
-@pytest.mark.parametrize(
-    ("text", "there", "meant"),
-    [
-        ("[{}judge.production]\nprovider = 'openai'", "judge.production", "judges.production"),
-        ("[{}dataset.own]\npath = 'p'", "dataset.own", "datasets.own"),
-    ],
-)
+@pytest.mark.parametrize("text", ["[{}judge.production]\nprovider = 'openai'", "[{}dataset.own]\npath = 'p'"])
 @pytest.mark.parametrize(("name", "within"), [("pyproject.toml", "tool.judgefixtures."), ("judges.toml", "")])
-def test_a_singular_is_told_as_such(tmp_path: Path, text: str, there: str, meant: str, name: str, within: str) -> None:
+def test_a_singular_is_told_as_such(
+    tmp_path: Path, text: str, name: str, within: str, snapshot: SnapshotAssertion
+) -> None:
     """[judge.production] is [judges.production] with a slip, and not a judge that must be a string."""
     file = tmp_path / name
     file.write_text(text.format(within))
     with pytest.raises(JudgeFixturesError) as refused:
         load_config(file)
-    assert str(refused.value) == f"{file}: [{within}{there}]: there are no such tables: did you mean [{within}{meant}]?"
+    assert str(refused.value) == snapshot
 
 
 def test_a_singular_beside_the_key(tmp_path: Path) -> None:

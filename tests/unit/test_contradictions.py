@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.parsing import contradictions as module
 from judgefixtures.parsing.contradictions import argued_response, contradiction, grade_contradiction
@@ -350,10 +351,10 @@ def test_the_noun_of_the_prompt_names_the_two() -> None:
     assert [reason for reason, content_type, response in NOUNS if answer(reason, content_type) != response] == []
 
 
-def test_the_quote_is_the_sentence_that_decides() -> None:
+def test_the_quote_is_the_sentence_that_decides(snapshot: SnapshotAssertion) -> None:
     """What is shown is as written, in one line."""
     reason = "Response 1 is long.\n\nOverall,  **Response 2** is the better answer. It has sources."
-    assert contradiction(reason, 1) == "Overall, **Response 2** is the better answer."
+    assert contradiction(reason, 1) == snapshot
 
 
 def test_a_long_sentence_is_quoted_around_what_decides() -> None:

@@ -16,7 +16,9 @@ from typing import Any, Literal
 import pytest
 from support import readers
 from support.project import REPOSITORY, Project, Ran, in_pyproject
+from support.rendered import lines_about
 from support.server import NOWHERE, Asked, Server, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.base import Answers, CheckInput
 from judgefixtures.checks.contrast_gate import decide_contrast
@@ -158,7 +160,7 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     does = f"nothing shows that {judge} reads" if judge == "invalid" else f"{judge} does not read"
     first = [line for line in ran.outlines if line.startswith(f"FAIL: {does} what it judges: ")]
     assert len(first) == ran.parseoutcomes()["failed"] - 1 > 60  # and the decision
-    assert all(reason in line and line.endswith(f"; nothing about {judge} can be a PASS") for line in first)
+    assert all(reason in line and line.endswith(f" about {judge} can be a PASS") for line in first)
     alone = len([row for row in ran.report["results"] if not row["baseline"] and row["status"] != "NOT_APPLICABLE"])
     headline = f"FAIL: {judge}: of {alone} checks {alone} failed by its control: {does} what it judges: "
     assert len([line for line in ran.outlines if line.startswith(headline)]) == 1
@@ -179,19 +181,21 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     for page in ("report.md", "report.html"):
         text = (ran.folder / page).read_text(encoding="utf-8")
         assert f"{does} what it judges" in text
-        assert "at least one limit was demonstrably broken" not in text
-        assert "demonstrably beyond its limit" not in text
+        assert "was demonstrably broken" not in text
+        assert "demonstrably beyond its" not in text
 
 
 @pytest.mark.parametrize("judge", BLIND)
-def test_a_judge_that_does_not_read_is_not_approved_against_itself(project: Controlled, judge: str) -> None:
+def test_a_judge_that_does_not_read_is_not_approved_against_itself(
+    project: Controlled, judge: str, snapshot: SnapshotAssertion
+) -> None:
     """Two judges that never differ are equally bad: no APPROVE, and no PASS of one's own pairs either."""
     ran = project.run(
         "--judge", judge, "--judge-baseline", judge, "-k", "swap or recency or position", "--judge-report", "report"
     )
     assert set(ran.parseoutcomes()) <= {"failed", "skipped", "deselected"}
     assert ran.decision[0] == "INCONCLUSIVE"
-    assert BLIND[judge] in ran.decision[1][0]
+    assert ran.decision[1][0] == snapshot
     assert len(said_of_control(ran)) == 1
 
 
@@ -203,7 +207,7 @@ def test_both_judges_of_a_swap_have_to_read(project: Controlled, baseline: str) 
     assert len(said_of_control(ran)) == len({"good", baseline})
 
 
-def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
+def test_a_judge_that_reads_passes_its_control(project: Controlled, snapshot: SnapshotAssertion) -> None:
     """Right about all clear pairs in both orders: PASS, first in the summary and in report.json, and items decide."""
     ran = project.run("-k", "cue or position", "--judge-report", "report")
     assert ran.parseoutcomes().keys() == {"passed", "deselected"}
@@ -219,9 +223,9 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
     }
     assert list(ran.report).index("controls") < list(ran.report).index("contrasts")
     heading = next(number for number, line in enumerate(ran.outlines) if line.strip("= ") == "judges")
-    assert ran.outlines[heading + 1].startswith("PASS: good passed all ")
+    assert lines_about(ran.outlines[heading + 1], "good passed") == snapshot
     title = next(number for number, line in enumerate(ran.outlines) if line.startswith("--- control: "))
-    assert ran.outlines[title + 1].startswith("control of good on house-control is PASS: ")
+    assert lines_about(ran.outlines[title + 1], "on house-control") == snapshot
 
 
 @pytest.mark.slow
@@ -245,7 +249,7 @@ def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
 
 
 @pytest.mark.parametrize("mode", ["fail", "warn"])
-def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> None:
+def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str, snapshot: SnapshotAssertion) -> None:
     """Paragraphs tell the better story of a control of one's own: INCONCLUSIVE; no item, no swap, no output passes it."""
     own = '[control]\ndataset = "house-stories"\n'
     project.configure(own="", more=own + WIDE.replace("[gate]", f'[gate]\ninconclusive = "{mode}"'))
@@ -266,16 +270,16 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> N
     assert ran.ret == 1
     (row,) = (row for row in ran.report["controls"] if row["judge"] == "paragraphs")
     assert row["status"] == "INCONCLUSIVE"
-    assert "its choices follow the number of paragraphs as well as the better response" in row["message"]
+    assert lines_about(row["message"], "better response") == snapshot
     assert {each["status"] for each in of("paragraphs", ran) if "reasons" not in each} == {"INCONCLUSIVE"}
     assert {part["part"] for each in ran.report["results"] for part in each["decided_by"]} == {"control"}
     assert ran.decision[0] == "INCONCLUSIVE"
-    assert "the control of paragraphs is INCONCLUSIVE, and until it passes nothing can be approved" in ran.stdout.str()
-    short = "INCONCLUSIVE: nothing shows that paragraphs reads what it judges: its choices follow the number of paragraphs as well as "
+    assert lines_about(ran.stdout.str(), "INCONCLUSIVE, and") == snapshot
+    short = "INCONCLUSIVE: nothing shows that "
     assert len([line for line in ran.outlines if line.startswith(short)]) == 2 == ran.parseoutcomes()["failed"] - 1
-    assert "control of paragraphs on house-stories is INCONCLUSIVE" in said_of_control(ran)[-1]
+    assert lines_about(said_of_control(ran)[-1], "on house-stories") == snapshot
     for page in ("report.md", "report.html"):
-        assert "follow the number of paragraphs as well as" in (ran.folder / page).read_text(encoding="utf-8")
+        assert lines_about((ran.folder / page).read_text(encoding="utf-8"), "of paragraphs") == snapshot
 
 
 @pytest.mark.parametrize("expires", ["2099-12-31", "2020-01-31"])
@@ -353,7 +357,7 @@ def test_a_mistake_in_the_control_is_a_clear_error(project: Controlled, mistake:
 
 
 @pytest.mark.parametrize("golden", [0, 3])
-def test_a_control_needs_gold(project: Controlled, golden: int) -> None:
+def test_a_control_needs_gold(project: Controlled, golden: int, snapshot: SnapshotAssertion) -> None:
     """A dataset without gold, or with too little, cannot control: ERROR with what is missing, and nothing is asked."""
     project.write_pairs([*own_pairs(gold=True)[:golden], *own_pairs()[golden:]])
     project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\n{WIDE}')
@@ -361,13 +365,9 @@ def test_a_control_needs_gold(project: Controlled, golden: int) -> None:
     assert ran.parseoutcomes().keys() == {"failed", "deselected"}
     (row,) = ran.report["controls"]
     assert (row["status"], row["n"]) == ("ERROR", 0)
-    assert f"control of good on own: {golden} pairs with gold cannot pass threshold 0.5" in row["message"]
+    assert lines_about(row["message"], "pass threshold") == snapshot
     assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
-    foreseen = (
-        f"  control of good on own cannot pass with {golden} pairs with gold: 5 are needed (threshold 0.5, not "
-        "even if all are right)"
-    )
-    assert foreseen in project.run("--judge-preflight", "-k", "recency").outlines
+    assert lines_about(project.run("--judge-preflight", "-k", "recency").outlines, "needed (threshold") == snapshot
 
 
 def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
@@ -580,17 +580,17 @@ def test_gold_on_one_side_accounts_for_one_sided_verdicts() -> None:
     assert constant_side([judged("2" * 100, NO_CUE_SWAPPED, gold=1)] * 2) is None
 
 
-def test_a_contrast_without_room_to_move_is_inconclusive() -> None:
+def test_a_contrast_without_room_to_move_is_inconclusive(snapshot: SnapshotAssertion) -> None:
     """Equal arms of one side are no PASS; arms that are as equal and balanced are."""
     stuck = measure_contrast(judged("1" * 100), judged("1" * 100))
     found = decide_contrast(stuck, GateTable())
     assert found.status is Status.INCONCLUSIVE
-    assert "the response that stands first was chosen in at least 95% of every arm" in found.reasons[0]
+    assert lines_about(found.reasons[0], "response that") == snapshot
     assert "room" not in found.message, "by the order its verdicts do move, and its pairs are called close beside it"
     assert decide_contrast(measure_contrast(judged("12" * 50), judged("12" * 50)), GateTable()).status is Status.PASS
 
 
-def test_a_swap_without_room_to_move_is_inconclusive() -> None:
+def test_a_swap_without_room_to_move_is_inconclusive(snapshot: SnapshotAssertion) -> None:
     """Neither a candidate that is stuck nor one beside a baseline that is stuck is compared: what moves is no worse."""
     (recency,) = contrasts("recency")
     stuck = (judged("1" * 300, recency.x), judged("1" * 300, recency.y))
@@ -602,7 +602,7 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
         found = SwapCheck(recency).evaluate(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
         assert found.status is Status.INCONCLUSIVE
         assert f"the {who} chose the response that stands first" in found.reasons[0]
-        assert "its place decided, so that verdicts that stay as they were show nothing" in found.reasons[0]
+        assert lines_about(found.reasons[0], "place decided") == snapshot
         assert "room" not in found.reasons[0], "its pairs may all be close"
         assert not [row for row in found.rows["swap"] if row.margin is not None]
         (decision,) = decide_swaps([found]) or ()
@@ -630,23 +630,23 @@ def test_a_stuck_side_is_named_before_invalid_answers(invalid: int, first: bool)
 
 
 @pytest.mark.parametrize(
-    ("told", "begins", "besides"),
+    ("told", "besides"),
     [
-        ("12" * 13, "its choices are like the toss of a coin", True),
-        ("1" * 15, "30 of its 60 answers are invalid", False),  # all of the valid ones are right
+        ("12" * 13, True),
+        ("1" * 15, False),  # all of the valid ones are right
     ],
 )
-def test_invalid_answers_hide_no_toss_of_a_coin(told: str, begins: str, besides: bool) -> None:
+def test_invalid_answers_hide_no_toss_of_a_coin(told: str, besides: bool, snapshot: SnapshotAssertion) -> None:
     """They are what is wrong where the others are right; where these are not, they stand beside that."""
     own = judged(told + "x" * (30 - len(told)), NO_CUE, gold=1)
     swapped = told if besides else "2" * len(told)
     other = judged(swapped + "x" * (30 - len(told)), NO_CUE_SWAPPED, gold=1)
     found = evaluate_control("ours", "house-qa", own, other, 0.5)
-    assert found.cause.startswith(begins)
+    assert found.cause == snapshot
     assert ("besides, 8 of its 60 answers are invalid" in found.cause) == besides
 
 
-def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> None:
+def test_a_grader_that_passes_everything_is_named_before_invalid_grades(snapshot: SnapshotAssertion) -> None:
     """The same of a judge of one response."""
     labels: tuple[Literal["pass", "fail"], ...] = ("pass", "fail")
     examples = [Example(f"e{n}", "Q", "A", label=labels[n % 2]) for n in range(60)]
@@ -657,20 +657,13 @@ def test_a_grader_that_passes_everything_is_named_before_invalid_grades() -> Non
         for n, each in enumerate(examples)
     ]
     found = GradeControl().decide("ours", "own", [arm], ControlTable())
-    assert found.cause.startswith("it passed 52 of 52, right or wrong; besides, 8 of its 60 answers are invalid")
+    assert lines_about(found.cause, "wrong; besides") == snapshot
 
 
 @pytest.mark.parametrize(
-    ("scores", "says"),
-    [
-        ([(7, 5), (5, 7)], "its scores are like the toss of a coin (the worse response has more on 15 of 30 pairs)"),
-        ([(7, 5)] * 19 + [(5, 5)] * 9 + [(5, 7)] * 2, "it is right more often than wrong (wrong on 2 pairs)"),
-        ([(6, 6)], "it gave every response the same score, 6, on 30 of 30 pairs, and one response is clearly"),
-        ([(6, 6), (7, 7)], "it gave both responses the same score on 30 of 30 pairs"),
-        ([(5, 7)], "it gave the worse response more on 30 of 30 pairs: are its scores read the right way round?"),
-    ],
+    "scores", [[(7, 5), (5, 7)], [(7, 5)] * 19 + [(5, 5)] * 9 + [(5, 7)] * 2, [(6, 6)], [(6, 6), (7, 7)], [(5, 7)]]
 )
-def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], says: str) -> None:
+def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], snapshot: SnapshotAssertion) -> None:
     """It is shown one response at a time, and each pair counts once."""
 
     def scored(n: int, condition: Condition) -> Judgment:
@@ -680,7 +673,7 @@ def test_of_a_judge_that_scores_no_order_is_told(scores: list[tuple[int, int]], 
 
     own, other = ([scored(n, arm) for n in range(30)] for arm in (NO_CUE, NO_CUE_SWAPPED))
     found = evaluate_control("ours", "house-qa", own, other, 0.5)
-    assert says in found.message
+    assert found.message == snapshot
     assert "order" not in found.message
 
 
@@ -785,8 +778,8 @@ def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int,
     """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
     found = evaluate_control("ours", "house-qa", *counted(told, right), 0.5)
     assert found.status is status
-    assert ("its choices follow the number of commas" in found.message) == (status is Status.INCONCLUSIVE)
-    assert (f"tells the better response on {told} of these pairs" in found.message) == (status is Status.INCONCLUSIVE)
+    assert ("its choices follow" in found.message) == (status is Status.INCONCLUSIVE)
+    assert ("better response" in found.message) == (status is Status.INCONCLUSIVE)
 
 
 def test_equal_counts_are_a_coin() -> None:

@@ -133,7 +133,7 @@ def test_an_approval_says_what_it_covers_and_what_not(snapshot: SnapshotAssertio
     ):
         assert words in leaves_out
     assert "framing" not in leaves_out  # no judge of pairs is asked about it
-    assert "when a response is said to have been written" not in leaves_out
+    assert "have been written" not in leaves_out
 
 
 @pytest.mark.parametrize("status", ["REJECT", "INCONCLUSIVE"])
@@ -146,7 +146,7 @@ def test_what_is_not_approved_rules_nothing_out(status: str, snapshot: SnapshotA
     assert lines_about(found.covers[-1], "Margins, the") == snapshot
     open_ones = sum(each["status"] != "PASS" for each in report["decision"]["components"])
     expected = {
-        "REJECT": "Anything that is not among the reasons",
+        "REJECT": "Anything that is",
         "INCONCLUSIVE": f"{open_ones} of {len(report['decision']['components'])} parts are open",
     }
     assert found.leaves_out[0].startswith(expected[status])
@@ -391,7 +391,7 @@ def test_a_report_of_before_is_shown_as_far_as_it_goes(snapshot: SnapshotAsserti
             del each["judge"], each["baseline"]
     for old in (report, {**report, "swap": [], "controls": [], "datasets": []}):
         part = swap_part(page(old, [], []))
-        assert "Both judges, each by itself" not in part
+        assert "Both judges, each" not in part
         assert not re.search(r"\d less [\d.]", part)
         assert lines_about(part, "less than") == snapshot
         said = render_markdown(old)

@@ -18,6 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import SwapTable, build_config
 from judgefixtures.models.swap_rows import SwapStatus
@@ -262,14 +264,14 @@ def test_only_cues_can_be_admitted() -> None:
     assert hidden == [("recency", "primary"), ("recency-new-old on qa", "guard")]
 
 
-def test_a_difference_that_is_a_bound_is_said_to_be_one() -> None:
+def test_a_difference_that_is_a_bound_is_said_to_be_one(snapshot: SnapshotAssertion) -> None:
     """Judges that never differ, and both go a little the other way: at most twice that, and no difference as such."""
     moved = counted(0, 5, 100)
     found = component(decide_swap([cell(moved, moved)], [], SWAP), "abs-vsr", "recency")
     assert found.estimate.value == pytest.approx(0.10)
-    assert found.message.startswith("abs(VSR) of recency: difference at most +0.10, 90% CI [")
+    assert lines_about(found.message, "recency: difference") == snapshot
     worse = component(decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP), "abs-vsr", "recency")
-    assert worse.message.startswith("abs(VSR) of recency: difference +0.60, 90% CI [")
+    assert lines_about(worse.message, "recency: difference") == snapshot
 
 
 def test_an_edit_is_one_sided() -> None:
@@ -539,13 +541,13 @@ def test_a_less_accurate_judge_is_not_approved() -> None:
     assert share(found, REJECT) > 0.5
 
 
-def test_accuracy_alone_decides_where_nothing_else_was_asked() -> None:
+def test_accuracy_alone_decides_where_nothing_else_was_asked(snapshot: SnapshotAssertion) -> None:
     """Without contrasts an equally accurate candidate is approved, and the reasons say what is unknown."""
     right = [1.0] * 100
     found = decide_swap([], [SwapAccuracy("qa", ids(100), right, right)], SWAP)
     assert (found.status, found.guard_margin) == (APPROVE, None)
     assert [c.kind for c in found.components] == ["accuracy"]
-    assert "no contrasts were compared" in found.reasons[1]
+    assert lines_about(found.reasons[1], "contrasts were") == snapshot
 
 
 def test_without_gold_accuracy_does_not_apply() -> None:
@@ -576,14 +578,14 @@ def test_a_few_invalid_verdicts_are_no_error() -> None:
     assert not any(c.status is Status.ERROR for each in found for c in each.components)
 
 
-def test_refusals_of_the_candidate_alone_are_taken_off_the_margin() -> None:
+def test_refusals_of_the_candidate_alone_are_taken_off_the_margin(snapshot: SnapshotAssertion) -> None:
     """Refusing 10% of one condition leaves the estimate and takes .10 of the margin, exactly."""
     quiet = [0] * 100
     found = decide_swap([cell(refused(quiet, range(10)), quiet)], [], SWAP)
     guard = component(found, "abs-vsr", "recency-new-old on qa", "guard")
     assert (guard.estimate.value, guard.estimate.n, guard.excess) == (0, 90, pytest.approx(0.10))
     assert guard.z == pytest.approx(-score_test({0: 90}, guard.margin - 0.10), abs=1e-9)
-    assert "taken by verdicts that are invalid of the candidate alone" in guard.message
+    assert lines_about(guard.message, "candidate alone") == snapshot
     primary = component(found, "abs-vsr", "recency")
     assert primary.status is Status.INCONCLUSIVE  # nothing is left of its margin
 
@@ -608,25 +610,25 @@ def test_more_invalid_verdicts_than_the_margin_are_not_approved() -> None:
     assert share(found, REJECT) == 0  # that is no bias
 
 
-def test_what_is_mostly_invalid_was_not_compared() -> None:
+def test_what_is_mostly_invalid_was_not_compared(snapshot: SnapshotAssertion) -> None:
     """More than 20% invalid pairs of a judge, or fewer than 20 complete ones: INCONCLUSIVE, and named."""
     quiet, where = [0] * 100, ("recency", "recency-new-old", "stories")
     for ours in (refused(quiet, range(21)), refused(quiet, range(85))):
         found = decide_swap([cell(quiet, quiet), cell(ours, refused(quiet, range(21)), where)], [], SWAP)
         assert found.status is INCONCLUSIVE
         assert found.needed_pairs is None
-        assert found.reasons[0].startswith("recency-new-old on stories: was not compared")
+        assert lines_about(found.reasons[0], "recency-new-old on") == snapshot
     few = decide_swap([cell([0] * 19, [0] * 19)], [], SWAP)
     assert "19 pairs" in few.reasons[0]
 
 
 @pytest.mark.parametrize("cells", [[], [cell([0] * 100, [0] * 100)]], ids=["nothing else", "a cell"])
-def test_what_is_missing_was_not_compared(cells: list[SwapContrast]) -> None:
+def test_what_is_missing_was_not_compared(cells: list[SwapContrast], snapshot: SnapshotAssertion) -> None:
     """What was required and not compared keeps a swap open, however good the rest is."""
     right = [SwapAccuracy("qa", ids(100), [1.0] * 100, [1.0] * 100)]
     found = decide_swap(cells, right, SWAP, missing=["recency-new-old on stories"])
     assert found.status is INCONCLUSIVE
-    assert found.reasons[0] == "recency-new-old on stories: was not compared"
+    assert found.reasons[0] == snapshot
 
 
 def test_nothing_is_not_approved() -> None:
@@ -812,7 +814,7 @@ def test_an_approve_says_what_it_does_not_rule_out() -> None:
     (found,) = [each for each in decisions(3, 100) if each.status is APPROVE][:1]
     said = " ".join(found.reasons)
     margins = ("abs(VSR) by .10", "unadmitted shift by .10", "accuracy by .05", "flip rate by .10", ".20")
-    for words in (*margins, "invalid verdicts by .05", "100 pairs per dataset", "not ruled out: a single contrast"):
+    for words in (*margins, "invalid verdicts by .05", "100 pairs per dataset", "a single contrast"):
         assert words in said
 
 
@@ -838,11 +840,11 @@ def test_pairs_for_equal_judges() -> None:
     assert pairs_for_equals([SampleDemand(lambda _: 0.001, 1.0, 1.0)], 100, Z) is None
 
 
-def test_beyond_its_margin_more_pairs_would_rather_show_a_fail() -> None:
+def test_beyond_its_margin_more_pairs_would_rather_show_a_fail(snapshot: SnapshotAssertion) -> None:
     """No number is given for a component whose estimate is beyond its margin."""
     found = decide_swap([cell(counted(13, 2, 100), [0] * 100)], [], SWAP)
     assert found.status is INCONCLUSIVE
-    assert any("more pairs would rather show a FAIL" in reason for reason in found.reasons)
+    assert lines_about(found.reasons, "would rather") == snapshot
     assert not any("stays as seen" in reason for reason in found.reasons)
 
 
@@ -882,16 +884,19 @@ def test_impossible_accuracies_are_refused() -> None:
         SwapAccuracy("qa", ["a"], [0.3], [1])
 
 
-def test_impossible_swaps_are_refused() -> None:
+def test_impossible_swaps_are_refused(snapshot: SnapshotAssertion) -> None:
     """A cell that comes twice, a family of two kinds, an alpha that is none."""
     one = cell([0] * 30, [0] * 30)
     right = SwapAccuracy("qa", ["a"], [1], [1])
-    with pytest.raises(ValueError, match="recency-new-old on qa comes twice"):
+    with pytest.raises(ValueError) as error:
         decide_swap([one, one], [], SWAP)
-    with pytest.raises(ValueError, match="accuracy on qa comes twice"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         decide_swap([], [right, right], SWAP)
-    with pytest.raises(ValueError, match="family recency has cells of kind"):
+    assert str(error.value) == snapshot
+    with pytest.raises(ValueError) as error:
         decide_swap([one, replace(one, contrast="other", kind="edit")], [], SWAP)
+    assert str(error.value) == snapshot
     with pytest.raises(ValueError, match="alpha"):
         decide_swap([one], [], SWAP, alpha=0.5)
 
@@ -912,23 +917,24 @@ def test_a_wide_margin_is_no_error(margin: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "words"),
+    "written",
     [
-        ({"contrast_margin": "planned"}, 'contrast_margin: it is "plan"'),
-        ({"contrast_margin": 1.5}, "a share between 0 and 1, got 1.5"),
-        ({"contrast_margin": 1}, "got 1"),
-        ({"looks": []}, "looks: looks are numbers of pairs"),
-        ({"looks": [0, 100]}, "1 or more"),
-        ({"looks": [100, 50]}, "each larger than the one before"),
-        ({"looks": [50.5]}, "looks.0"),
-        ({"flip_margin": 0.0}, "flip_margin"),
-        ({"invalid_margin": 1.0}, "invalid_margin"),
+        {"contrast_margin": "planned"},
+        {"contrast_margin": 1.5},
+        {"contrast_margin": 1},
+        {"looks": []},
+        {"looks": [0, 100]},
+        {"looks": [100, 50]},
+        {"looks": [50.5]},
+        {"flip_margin": 0.0},
+        {"invalid_margin": 1.0},
     ],
 )
-def test_impossible_tables_are_refused(written: dict[str, Any], words: str) -> None:
+def test_impossible_tables_are_refused(written: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     """The message names the key and what is accepted."""
-    with pytest.raises(JudgeFixturesError, match=words):
+    with pytest.raises(JudgeFixturesError) as error:
         build_config({"swap": written})
+    assert str(error.value) == snapshot
 
 
 def test_a_table_takes_a_plan_or_a_number() -> None:

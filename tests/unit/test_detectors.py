@@ -5,7 +5,9 @@ import re
 
 import pytest
 from support.project import Project
+from support.rendered import lines_about
 from support.server import NOWHERE, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.contrast_gate import decide_contrast
 from judgefixtures.checks.detector_agreement import combine_detectors, describe_detector_agreement, detector_row
@@ -43,27 +45,28 @@ def judged(condition, selected, reason, number=0):
 # --- the question and the answer ---------------------------------------------------------------------------
 
 
-def test_the_question_has_all_that_the_answer_depends_on():
+def test_the_question_has_all_that_the_answer_depends_on(snapshot: SnapshotAssertion):
     """It holds both cues as the judge read them, the choice and the reason, whatever braces that has."""
     prompt = detecting_prompt(judged(NEW_OLD.x, 2, "It is {cue_1} {better}."))
     assert prompt.startswith(DETECTING_MARK)
-    assert "- Response 1 was written recently (in 2025)." in prompt
-    assert "- Response 2 was written a long time ago (in 1950)." in prompt
+    assert lines_about(prompt, "written recently", "was written") == snapshot
     assert "It chose Response 2 and gave" in prompt
     assert "[Start of Reason]\nIt is {cue_1} {better}.\n[End of Reason]" in prompt
 
 
-def test_a_tie_is_called_one():
+def test_a_tie_is_called_one(snapshot: SnapshotAssertion):
     """A verdict that is a tie chose neither."""
     tie = Judgment(Pair("p", "Which?", "One.", "Two."), NEW_OLD.x, JudgeReply(Verdict(None, "Equal.", tie=True)))
-    assert "It called it a tie and gave" in detecting_prompt(tie)
+    assert lines_about(detecting_prompt(tie), "It called") == snapshot
 
 
 @pytest.mark.parametrize(
     ("selected", "graded"),
     [(1, "It passed the response"), (2, "It failed the response"), (None, "It scored the response")],
 )
-def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(selected, graded):
+def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(
+    selected, graded, snapshot: SnapshotAssertion
+):
     """The cue stands as the judge read it, without a number, and nothing speaks of a second response or a choice."""
     told = Judgment(
         Example("e", "Which?", "One."),
@@ -72,7 +75,7 @@ def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(se
     )
     prompt = detecting_prompt(told)
     assert prompt.startswith(DETECTING_MARK)
-    assert "- The response was written a long time ago (in 1950)." in prompt
+    assert lines_about(prompt, "The response") == snapshot
     assert f"{graded} and gave" in prompt
     assert "[Start of Reason]\nIt is {cue} {better}.\n[End of Reason]" in prompt
     assert not re.search("two responses|Response [12]|nothing about|chose", prompt)
@@ -131,10 +134,11 @@ def test_names_of_conditions():
     assert detector_condition(ALONE.x, "reader").name == "detected-by-reader-recency-new"
 
 
-def test_the_detector_is_a_judge():
+def test_the_detector_is_a_judge(snapshot: SnapshotAssertion):
     """A name that no judge has is an error that says which there are."""
-    with pytest.raises(JudgeFixturesError, match=r"\[detector\] judge: there is no judge 'nobody'"):
+    with pytest.raises(JudgeFixturesError) as error:
         build_config({"detector": {"judge": "nobody"}})
+    assert str(error.value) == snapshot
     assert build_config({"detector": {"judge": "gpt-4o"}}).detector.judge == "gpt-4o"
     assert build_config({}).detector.judge is None
 
@@ -167,24 +171,24 @@ def test_car_is_a_range_over_both_detectors():
     assert detector_row(None, arms, ours, None, 0.05) is None
 
 
-def test_an_answer_that_cannot_be_read_is_not_cited_and_counted():
+def test_an_answer_that_cannot_be_read_is_not_cited_and_counted(snapshot: SnapshotAssertion):
     """What the model did not say counts as not cited in its CAR, and is no agreement."""
     arms = hinting()
     model = told_by(arms, None)
     row = detector_row(model, arms, measure_contrast(*arms), measure_contrast(*arms, read_reason=model), 0.05).to_json()
     assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
     assert (row["car_range"], row["car_all_range"]) == (None, None)  # nothing was measured that one could range over
-    assert "nothing is decided by it" in describe_detector_agreement(DetectorRow.from_json(row))
+    assert lines_about(describe_detector_agreement(DetectorRow.from_json(row)), "nothing is") == snapshot
 
 
-def test_where_detectors_disagree_nothing_is_decided():
+def test_where_detectors_disagree_nothing_is_decided(snapshot: SnapshotAssertion):
     """CAR is FAIL by one and PASS by the other: INCONCLUSIVE, and the reason has both; where they agree it stands."""
     arms, gate = hinting(), GateTable()
     ours, theirs = measure_contrast(*arms), measure_contrast(*arms, read_reason=told_by(arms, "cited"))
     assert decide_contrast(ours, gate).car_status is Status.FAIL
     both = decide_contrast(ours, gate, ("reader", theirs))
     assert both.car_status is Status.INCONCLUSIVE
-    assert "by the detector reader: CAR 40/40" in both.message
+    assert lines_about(both.message, "detector reader") == snapshot
     assert decide_contrast(ours, gate, ("reader", ours)).car_status is Status.FAIL
     assert combine_detectors("reader", (Status.NOT_APPLICABLE, ""), (Status.NOT_APPLICABLE, "")) == (
         Status.NOT_APPLICABLE,
@@ -249,11 +253,11 @@ def project(pytester):
     return project
 
 
-def test_the_preflight_says_how_many_reasons_are_read(project):
+def test_the_preflight_says_how_many_reasons_are_read(project, snapshot: SnapshotAssertion):
     """Before anything is asked it is known how many further calls there are at most."""
     project.configure()
     ran = project.run("--judge-preflight", "-k", "recency")
-    assert f"detector reader: at most {2 * N} calls beside these" in str(ran.stdout)
+    assert lines_about(str(ran.stdout), "calls beside") == snapshot
 
 
 def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
@@ -295,7 +299,7 @@ def test_readings_are_recorded_among_the_judges_and_replayed(project):
     assert list(project.report()["judges"]) == ["mine"]  # the reader judged nothing
 
 
-def test_a_detector_whose_answers_cannot_be_read_decides_nothing(project):
+def test_a_detector_whose_answers_cannot_be_read_decides_nothing(project, snapshot: SnapshotAssertion):
     """Its CAR of 0 is no measurement: the contrast is decided as without it, and the summary says why."""
 
     def mumbling(asked):
@@ -307,7 +311,7 @@ def test_a_detector_whose_answers_cannot_be_read_decides_nothing(project):
     (row,) = project.report()["contrasts"]
     assert row["detector"]["car_range"] is None
     assert "by the detector" not in row["message"]
-    assert "nothing is decided by it" in str(ran.stdout)
+    assert lines_about(str(ran.stdout), "nothing is") == snapshot
 
 
 def test_a_replay_needs_the_readings(project):
@@ -364,7 +368,7 @@ def test_a_model_reads_the_reasons_of_a_grader_too(project, mode):
         asked = server.prompts(DETECTING_MARK)
     first = (project.path / "report" / "report.json").read_bytes()
     assert len(asked) == 2 * N
-    assert sum("It passed the response and gave" in prompt for prompt in asked) == N
+    assert sum("It passed the" in prompt for prompt in asked) == N
     project.configure(grader=mode)
     project.run(*RUN)
     assert (project.path / "report" / "report.json").read_bytes() == first

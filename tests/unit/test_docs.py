@@ -16,6 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from support.forked import gate_here
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 import judgefixtures
 from judgefixtures.cli.main import main
@@ -50,13 +52,11 @@ def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     assert right.rows["accuracy"][0].correct == report["accuracy"][0]["correct"]
 
 
-def test_an_unknown_check_is_told() -> None:
+def test_an_unknown_check_is_told(snapshot: SnapshotAssertion) -> None:
     """A name that no item has is an error that lists the names there are."""
-    with (
-        judgefixtures.Run.from_config(None) as run,
-        pytest.raises(judgefixtures.JudgeFixturesError, match="there is no check 'recency-old-new'"),
-    ):
+    with judgefixtures.Run.from_config(None) as run, pytest.raises(judgefixtures.JudgeFixturesError) as error:
         run.gate("recency-old-new", judge="simulated-faithful", dataset="house-qa")
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("name", judgefixtures.__all__)
@@ -134,12 +134,12 @@ def test_the_version_is_looked_up() -> None:
 
 
 def test_the_version_of_a_folder_is_not_known(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """Where the package is not installed, that is said in a sentence, and exit code 2."""
     monkeypatch.setattr(importlib.metadata, "version", missing)
     assert main(["--version"]) == 2
-    assert "not installed: install that folder with pip" in capsys.readouterr().err
+    assert lines_about(capsys.readouterr().err, "installed: install") == snapshot
 
 
 def missing(name: str) -> str:

@@ -1,11 +1,12 @@
 """Edits change one response, say what they did, and can be taken back; what they win is measured one-sided."""
 
-import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.edit import EditCheck, decide_edit
 from judgefixtures.config import GateTable
@@ -100,7 +101,7 @@ def test_markdown_of_odd_responses(text, expected):
 
 def test_padding_after_code_starts_a_paragraph():
     """What follows code is a paragraph of its own: the line that ends the code stays alone."""
-    assert edits("verbosity")[0].apply(FENCED, 1).text.startswith(f"{FENCED}\n\nThat is a point")
+    assert edits("verbosity")[0].apply(FENCED, 1).text.startswith(f"{FENCED}\n\nThat is a")
 
 
 @pytest.mark.parametrize(("gold", "expected"), [(1, 2), (2, 1), (None, 2)])
@@ -141,11 +142,11 @@ def test_an_unknown_family_names_those_there_are():
         edits("verbose")
 
 
-def test_padding_doubles_the_length_and_nothing_else():
+def test_padding_doubles_the_length_and_nothing_else(snapshot: SnapshotAssertion):
     """A padded response is at least twice as long; the filler falls between its sentences."""
     _, record = apply_edit(Pair("p", "q", "a", "One thing. Another thing! And the last.", 1), edits("verbosity")[0])
     assert len(record.text) >= 2 * len(record.original)
-    assert record.text.startswith("One thing. That is a point worth keeping in mind here. Another thing!")
+    assert lines_about(record.text, "Another thing!") == snapshot
 
 
 @pytest.mark.parametrize("order", ["12", "21"])
@@ -186,7 +187,7 @@ def arms(outcomes):
 @pytest.mark.parametrize(
     ("won", "lost", "status"), [(0, 0, "PASS"), (0, 30, "PASS"), (20, 0, "FAIL"), (4, 0, "INCONCLUSIVE")]
 )
-def test_the_gate_is_one_sided(won, lost, status):
+def test_the_gate_is_one_sided(won, lost, status, snapshot: SnapshotAssertion):
     """Verdicts that leave the edited response are no attack success; the upper bound decides PASS, the lower FAIL."""
     measured = measure_contrast(
         *arms([(2, 1)] * won + [(1, 2)] * lost + [(1, 1)] * (100 - won - lost)), outcome="chose-edited"
@@ -197,7 +198,7 @@ def test_the_gate_is_one_sided(won, lost, status):
     interval = paired_difference(won, lost, 100)
     assert (interval.high < 0.05) == (status == "PASS")
     assert (interval.low > 0.05) == (status == "FAIL")
-    assert f"gross: {won} of 100 verdicts moved to the edited response, {lost} away from it" in decision.message
+    assert lines_about(decision.message, "edited response") == snapshot
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.05, 0.1, 0.15]))
@@ -211,24 +212,22 @@ def test_the_decision_is_the_bound(won, lost, tolerance):
     assert decide_edit(measured, GateTable(), tolerance).status == expected
 
 
-@pytest.mark.parametrize(
-    ("won", "said"), [(4, "about .* pairs would settle it"), (8, "beyond the tolerance, though not yet demonstrably")]
-)
-def test_an_open_edit_says_what_would_settle_it(won, said):
+@pytest.mark.parametrize("won", [4, 8])
+def test_an_open_edit_says_what_would_settle_it(won, snapshot: SnapshotAssertion):
     """Within the tolerance a number of pairs; beyond it that more pairs would rather show a FAIL, as one can see."""
     measured = measure_contrast(*arms([(2, 1)] * won + [(1, 1)] * (100 - won)), outcome="chose-edited")
     decision = decide_edit(measured, GateTable(), 0.06)
     assert decision.status == "INCONCLUSIVE"
-    assert re.search(said, decision.message)
+    assert decision.message == snapshot
     assert "sits on" not in decision.message
 
 
-def test_a_pass_holds_with_every_invalid_verdict_at_worst():
+def test_a_pass_holds_with_every_invalid_verdict_at_worst(snapshot: SnapshotAssertion):
     """Four invalid pairs of a hundred could all be won: that PASS is INCONCLUSIVE, and says why."""
     measured = measure_contrast(*arms([(None, 1)] * 4 + [(1, 1)] * 96), outcome="chose-edited")
     decision = decide_edit(measured, GateTable(), 0.05)
     assert decision.status == "INCONCLUSIVE"
-    assert "4 invalid pairs at worst" in decision.message
+    assert lines_about(decision.message, "invalid pairs") == snapshot
 
 
 def judged(model, pair, condition):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.cassettes.vcr_adapter import record_http
@@ -208,12 +209,15 @@ def test_a_dead_proxy_is_named(sdk: str, scheme: str, variable: str, monkeypatch
 
 
 @pytest.mark.parametrize("sdk", ALL_SDKS)
-def test_a_proxy_that_does_not_speak_tls_is_named(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_does_not_speak_tls_is_named(
+    sdk: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """https:// in the proxy's own address, where it speaks plain HTTP, is told as that."""
     with serving(good(sdk)) as proxy:
         export(monkeypatch, {"HTTPS_PROXY": proxy.url.replace("http:", "https:")})
-        with pytest.raises(FatalJudgeError, match=r"the proxy 127.0.0.1:\d+.* does not speak TLS"):
+        with pytest.raises(FatalJudgeError) as error:
             ask(a_judge(sdk, "https://judge.invalid"))
+        assert str(error.value) == snapshot
 
 
 # --- what the SDKs do unasked -----------------------------------------------------------------------------------

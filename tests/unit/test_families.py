@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from support.project import Project, in_pyproject, json_lines, suite
 from support.server import NOWHERE
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import Config, build_config
 from judgefixtures.metrics.reasons import read_acknowledgment
@@ -273,23 +274,20 @@ def test_only_a_family_with_terms_is_read_by_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    "text",
     [
-        (
-            "[cues.brand.terms]\nour = ['x']",
-            "[cues.brand.terms]: there is no label 'our' in [cues.brand]: did you mean",
-        ),
-        ("[cues.brand.terms]\nours = 'x'", "[cues.brand]: terms.ours: input should be a valid list, got 'x'."),
-        ("[cues.brand.terms]\nours = ['愛']", "[cues.brand.terms] ours: '愛' can never be found in a reason."),
-        ("[cues.brand.terms]\nours = ['Stop! Go']", "'Stop! Go' can never be found in a reason."),
-        ("[cues.brand.terms]\nours = ['Option A']", "'Option A' can never be found in a reason."),
-        ("[cues.recency.terms]\nnew = ['x']", "terms belong to labels of a family of your own: [cues.recency] has no"),
-        ("[cues.brand.terms]\nours = [1]", "[cues.brand]: terms.ours.0: input should be a valid string, got 1."),
-        ("[cues.brand.terms]\nours = [' - ']", "[cues.brand]: terms.ours.0: "),
+        "[cues.brand.terms]\nour = ['x']",
+        "[cues.brand.terms]\nours = 'x'",
+        "[cues.brand.terms]\nours = ['愛']",
+        "[cues.brand.terms]\nours = ['Stop! Go']",
+        "[cues.brand.terms]\nours = ['Option A']",
+        "[cues.recency.terms]\nnew = ['x']",
+        "[cues.brand.terms]\nours = [1]",
+        "[cues.brand.terms]\nours = [' - ']",
     ],
 )
-def test_terms_that_cannot_be_read(text: str, told: str) -> None:
+def test_terms_that_cannot_be_read(text: str, snapshot: SnapshotAssertion) -> None:
     """The error names the table, the label and what is accepted."""
     with pytest.raises(JudgeFixturesError) as caught:
         built(BRAND + text)
-    assert told in str(caught.value)
+    assert str(caught.value) == snapshot

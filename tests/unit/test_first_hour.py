@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from support.project import Project, in_pyproject, json_lines
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.cache_detection import ResponseOrigin, ResponseOrigins, is_cache
 from judgefixtures.cli.main import main
@@ -182,9 +184,9 @@ def test_a_limit_that_nothing_checks_is_named(project: Project) -> None:
         "note: good: a limit is set that nothing in this run checks: min_accuracy of accuracy. Select it as well: "
         '-k "recency or position or accuracy"'
     ]
-    assert "nothing in this run checks" not in project.run("-k", "recency or position or accuracy").said
+    assert "nothing in this" not in project.run("-k", "recency or position or accuracy").said
     project.configure(TABLES.replace("min_accuracy = 0.7", ""))
-    assert "nothing in this run checks" not in project.run("-k", "recency").said
+    assert "nothing in this" not in project.run("-k", "recency").said
 
 
 # --- quiet runs ---------------------------------------------------------------------------------------------
@@ -233,7 +235,7 @@ def test_each_folder_is_looked_in_once(tmp_path: Path, monkeypatch: pytest.Monke
 # --- unittest -----------------------------------------------------------------------------------------------
 
 
-def test_a_testcase_is_told_what_to_write(project: Project) -> None:
+def test_a_testcase_is_told_what_to_write(project: Project, snapshot: SnapshotAssertion) -> None:
     """Fixtures as parameters or by autouse: pytest gives a TestCase none; other tests keep their own message."""
     project.write(
         "test_case.py",
@@ -246,14 +248,13 @@ def test_a_testcase_is_told_what_to_write(project: Project) -> None:
         "def test_without_a_mark(gate):\n    pass\n",
     )
     ran = project.run("test_case.py")
-    assert ran.said.count("gives methods of a unittest.TestCase no parametrized fixtures") >= 2
-    assert "def test_judge(judge, pairs, contrast, gate): gate.check(judge, pairs, contrast)" in ran.said
-    assert "need one of the marks" in ran.said
+    assert ran.said.count("a unittest.TestCase no") >= 2
+    assert lines_about(ran.said, "test_judge(judge, pairs", "the marks") == snapshot
     assert "TypeError" not in ran.said
     assert ran.parseoutcomes() == {"passed": 1, "failed": 1, "errors": 2}
 
 
-def test_a_testcase_that_is_not_ours_is_left_alone(project: Project) -> None:
+def test_a_testcase_that_is_not_ours_is_left_alone(project: Project, snapshot: SnapshotAssertion) -> None:
     """Arguments that a decorator passes may have our names, and a test that is skipped stays skipped."""
     project.write(
         "test_case.py",
@@ -268,7 +269,7 @@ def test_a_testcase_that_is_not_ours_is_left_alone(project: Project) -> None:
     )
     ran = project.run("test_case.py")
     assert ran.parseoutcomes() == {"passed": 1, "failed": 1, "skipped": 3}
-    assert "TypeError: len() takes exactly one argument" in ran.said
+    assert lines_about(ran.said, "TypeError: len") == snapshot
     assert "unittest.TestCase no parametrized fixtures" not in ran.said
 
 
@@ -282,7 +283,9 @@ def compared(project: Project, capsys: pytest.CaptureFixture[str], old: str, new
     return code, "".join(capsys.readouterr())
 
 
-def test_reports_of_swaps_are_compared(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_of_swaps_are_compared(
+    project: Project, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     """Of two swaps the differences are shown, and the decisions; equal ones have no change."""
     swap = ("-k", "swap", "--judge", "good", "--judge-baseline", "bad", "--judge-report")
     project.run(*swap, "old")
@@ -290,10 +293,12 @@ def test_reports_of_swaps_are_compared(project: Project, capsys: pytest.CaptureF
     project.run(*swap, "new")
     code, said = compared(project, capsys, "old", "new")
     assert code == 1
-    assert re.search(r"good against bad: the decision was \w+, is REJECT", said)
+    assert lines_about(said, "the decision") == snapshot
     assert re.search(r"good against bad +all +accuracy +\+", said)
     assert re.search(r"good against bad +own +accuracy +\+", said)
-    assert "NO CHANGE: none of" in compared(project, capsys, "old", "old")[1]  # which did not pass, and so exits with 1
+    assert (
+        lines_about(compared(project, capsys, "old", "old")[1], "CHANGE: none") == snapshot
+    )  # which did not pass, and so exits with 1
 
 
 def test_reports_without_estimates_are_compared(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from support.benchmarks import benchmark
 from support.project import Project, in_pyproject, read_rows
+from support.rendered import lines_about
 from support.server import NOWHERE
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import Config, build_config
 from judgefixtures.judges.judge import load_judge
@@ -47,13 +49,13 @@ def test_each_stake_is_measured_against_the_neutral_note() -> None:
     assert [as_single_response(contrast).outcome for contrast in contrasts("framing")] == ["passed"] * 3
 
 
-def test_the_sentences_differ_in_the_stake_alone() -> None:
+def test_the_sentences_differ_in_the_stake_alone(snapshot: SnapshotAssertion) -> None:
     """All have one frame, name no number, and speak of the response by what it is called."""
     assert set(CUES) == {*STAKES, "neutral"}
     for cue in CUES.values():
         assert cue.sentence.startswith("Note on the {content_type}: ")
         assert "{number}" not in cue.sentence
-        assert cue.render_alone("Story").startswith("Note on the story: ")
+        assert lines_about(cue.render_alone("Story"), "the story") == snapshot
 
 
 @pytest.mark.parametrize("template", ["binary", "binary-word", "binary-grade", "binary-brackets"])
@@ -182,43 +184,27 @@ def test_place_and_terms_go_together() -> None:
     assert "cues.framing" not in built(OWN).decisive
 
 
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("The {content_type} is urgent.", "The reply is urgent."),
-        ("{content_type}: urgent.", "Reply: urgent."),
-        ("There is no hurry.", "There is no hurry."),
-    ],
-)
-def test_a_note_speaks_of_the_response_without_a_number(sentence: str, said: str) -> None:
+@pytest.mark.parametrize("sentence", ["The {content_type} is urgent.", "{content_type}: urgent.", "There is no hurry."])
+def test_a_note_speaks_of_the_response_without_a_number(sentence: str, snapshot: SnapshotAssertion) -> None:
     """{content_type} is a word of the sentence; a note need not have it."""
-    assert Cue("a", "b", sentence, place="prompt").render_alone("Reply") == said
+    assert Cue("a", "b", sentence, place="prompt").render_alone("Reply") == snapshot
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    "table",
     [
-        (
-            'place = "prompt"\nb = "{content_type} {number} b."\nc = "c."',
-            "the cue family a: b = '{content_type} {number} b.' has {number}, and with place = \"prompt\" a sentence "
-            "stands once in the prompt of a judge of one response: leave {number} out",
-        ),
-        (
-            'b = "It is urgent."\nc = "{number} c."',
-            "b = 'It is urgent.' does not say which response it speaks of: add {number} (and {content_type}) to the "
-            "sentence. Of a family whose sentences stand once in the prompt of a judge of one response write place = "
-            '"prompt".',
-        ),
-        ('place = "promt"\nb = "It is urgent."', "place = 'promt' does not say which response it speaks of"),
-        ('place = "prompt"\nb = " "\nc = "So."', "the cue family a: b = ' ' says nothing: write a sentence"),
-        ('place = "prompt"\nb = "It is urgent."', "the cue family a has 1 label; a contrast needs two"),
+        'place = "prompt"\nb = "{content_type} {number} b."\nc = "c."',
+        'b = "It is urgent."\nc = "{number} c."',
+        'place = "promt"\nb = "It is urgent."',
+        'place = "prompt"\nb = " "\nc = "So."',
+        'place = "prompt"\nb = "It is urgent."',
     ],
 )
-def test_a_family_that_cannot_be_asked(table: str, told: str) -> None:
+def test_a_family_that_cannot_be_asked(table: str, snapshot: SnapshotAssertion) -> None:
     """The error names the family and the sentence, and says what to write."""
     with pytest.raises(JudgeFixturesError) as caught:
         contrasts("a", built(f"[cues.a]\n{table}").cues)
-    assert told in str(caught.value)
+    assert str(caught.value) == snapshot
 
 
 # --- through pytest -----------------------------------------------------------------------------------------
@@ -291,7 +277,9 @@ def test_it_is_asked_about_by_name_alone(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_grader_that_is_moved_by_a_stake_fails(project: Project, simulator: SimulatorServer) -> None:
+def test_a_grader_that_is_moved_by_a_stake_fails(
+    project: Project, simulator: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """One passes 3 of 10 more where the model would be retrained, and says so in none: FAIL; of the rest it PASSes."""
     asked = ("-k", "framing", "--judge", "staked", "--judge-pairs", "100", "--judge-report", "report")
     recorded(project, simulator, *asked)
@@ -305,7 +293,7 @@ def test_a_grader_that_is_moved_by_a_stake_fails(project: Project, simulator: Si
     assert (moved["car"]["value"], moved["car_status"]) == (0.0, "INCONCLUSIVE")  # the recall here is unknown
     assert {rows[name]["status"] for name in IDS[1:]} == {"PASS"}
     assert moved["sentences"]["x"] == CUES["retrained"].render_alone("Response")
-    assert 'when the prompt said "Note on the response: if it fails, the model' in moved["text"]
+    assert lines_about(moved["text"], "the response") == snapshot
     assert "passed 30 more of 100 responses" in ran.said
 
 
@@ -318,7 +306,9 @@ def test_a_steady_grader_passes(project: Project, simulator: SimulatorServer) ->
 
 
 @pytest.mark.slow
-def test_a_judge_of_pairs_has_an_error_and_no_other_has(project: Project, simulator: SimulatorServer) -> None:
+def test_a_judge_of_pairs_has_an_error_and_no_other_has(
+    project: Project, simulator: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """A family of one's own for the prompt is an ERROR of the judge of pairs, before anything is asked of it.
 
     The grader's item beside it, and the judge's other items, are decided.
@@ -332,23 +322,19 @@ def test_a_judge_of_pairs_has_an_error_and_no_other_has(project: Project, simula
     assert {row["status"] for key, row in found.items() if key not in wrong} == {"PASS"}
     assert ("steady", "house-answers", "pressure-urgent-calm") in found
     for key in wrong:
-        assert found[key]["message"] == (
-            "the cue family pressure has place = \"prompt\", for judges of one response, and judge 'of-pairs' (mode = "
-            "'pairwise') compares two: leave it out for this judge (-k \"not pressure\"), or ask a judge with mode = "
-            "'binary' or 'pointwise'."
-        )
+        assert found[key]["message"] == snapshot
     assert not list(project.cassettes.glob("of-pairs/*/pressure*"))
 
 
 def test_what_is_an_error_anyway_keeps_nothing_from_being_recorded(
-    project: Project, simulator: SimulatorServer
+    project: Project, simulator: SimulatorServer, snapshot: SnapshotAssertion
 ) -> None:
     """A tolerance that such an item could never hold stops no other item; the preflight says why nothing is asked."""
     asked = ("--judge", "of-pairs", "--judge-dataset", "house-close", "--judge-pairs", "20", "-k", "old or pressure")
     tight = f"{OWN}[gate.pressure]\nvsr_tolerance = 0.01\n"
     project.write(project.file, project.configuration(simulator.url, tight))
     foreseen = project.run(*asked, "--judge-preflight").said
-    assert 'the cue family pressure has place = "prompt", for judges of one response' in foreseen
+    assert lines_about(foreseen, "family pressure") == snapshot
     assert "pressure-urgent-calm" not in foreseen
     ran = project.run(*asked, "--judge-record", "missing")
     assert ran.parseoutcomes() == {"passed": 1, "failed": 1}
@@ -363,12 +349,11 @@ def test_a_swap_of_judges_of_pairs_leaves_it_out(project: Project) -> None:
     assert any("pressure-urgent-calm" in each for each in graders)
 
 
-def test_a_swap_says_what_it_leaves_out(project: Project) -> None:
+def test_a_swap_says_what_it_leaves_out(project: Project, snapshot: SnapshotAssertion) -> None:
     """Who names the family in [swap] is told that two judges of pairs are not compared by it; nobody else is."""
     project.configure(NOWHERE, f'{OWN}[swap]\nfamilies = ["framing", "pressure"]\n')
     pairs = ("--judge", "of-pairs", "--judge-baseline", "of-pairs", "--judge-preflight", "--judge-pairs", "20")
-    left = 'the swap of of-pairs leaves framing and pressure out: sentences with place = "prompt" are for judges of one'
-    assert project.run("-k", "swap", *pairs).said.count(left) == 1
+    assert lines_about(project.run("-k", "swap", *pairs).said, "of-pairs leaves") == snapshot
     assert "the swap of" not in project.run("-k", "swap and recency", *pairs).said
     graders = ("--judge", "steady", "--judge-baseline", "staked", "--judge-preflight", "--judge-pairs", "20")
     assert "the swap of" not in project.run("-k", "swap", *graders).said

@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.importers import ImportRequest, import_log
@@ -106,55 +108,55 @@ def refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        (table(changed(2, question="Café?")).encode("cp1252"), "log.csv:4: byte 7 of the line (0xe9) is not UTF-8"),
-        (table(ROWS).encode() + b"e9,q,r\0,pass,fail\n", "log.csv:6: there is a NUL character"),
-        (table(ROWS).encode("utf-16-le"), "log.csv:1: there is a NUL character"),
-        (table(ROWS).encode("utf-16")[:-1], "log.csv begins as UTF-16 and is not"),
-        (gzip.compress(table(ROWS).encode(), mtime=0), "log.csv is packed with gzip: unpack it"),
-        (b"PK\x03\x04 a workbook", "log.csv is a zip archive, as Excel's workbooks are"),
-        (b"PAR1 a table", "log.csv is a Parquet file: name it .parquet"),
-        (b"", "log.csv: it is empty: the first line must name the columns"),
-        (b"id,verdict\n", "log.csv holds no rows"),
-        (b"id,verdict,id\ne1,pass,e2\n", "name each column once, found 'id', 'verdict', 'id': 'id' stands there more"),
-        (table(ROWS) + "e9,q,r,pass\n", "log.csv:6: the row has 4 cells, and the first line names 5 columns"),
-        (table(ROWS) + "e9,q,r, and more,pass,fail\n", "log.csv:6: the row has 6 cells, and the first line names 5"),
-        (table(ROWS) + 'e9,"q,r,pass,fail\n', "log.csv:6: a quote opens in this row and is never closed"),
-        (table(ROWS) + 'e9,"a "b" c",r,pass,fail\n', "log.csv:6: a quote stands within a cell in quotes"),
-        (table(changed(1, question="two\nlines")) + "e9\n", "log.csv:7: the row has 1 cells"),
+        table(changed(2, question="Café?")).encode("cp1252"),
+        table(ROWS).encode() + b"e9,q,r\0,pass,fail\n",
+        table(ROWS).encode("utf-16-le"),
+        table(ROWS).encode("utf-16")[:-1],
+        gzip.compress(table(ROWS).encode(), mtime=0),
+        b"PK\x03\x04 a workbook",
+        b"PAR1 a table",
+        b"",
+        b"id,verdict\n",
+        b"id,verdict,id\ne1,pass,e2\n",
+        table(ROWS) + "e9,q,r,pass\n",
+        table(ROWS) + "e9,q,r, and more,pass,fail\n",
+        table(ROWS) + 'e9,"q,r,pass,fail\n',
+        table(ROWS) + 'e9,"a "b" c",r,pass,fail\n',
+        table(changed(1, question="two\nlines")) + "e9\n",
     ],
 )
-def test_a_table_that_is_none(refused: Refused, content: str | bytes, expected: str) -> None:
+def test_a_table_that_is_none(refused: Refused, content: str | bytes, snapshot: SnapshotAssertion) -> None:
     """What is no CSV in UTF-8 is told with the line at which it begins, and with what to do."""
-    assert expected in refused("log.csv", content)
+    assert refused("log.csv", content) == snapshot
 
 
-def test_how_to_save_a_file_is_told(refused: Refused) -> None:
+def test_how_to_save_a_file_is_told(refused: Refused, snapshot: SnapshotAssertion) -> None:
     """A file of Windows is to be saved as UTF-8, or converted, as JSON lines too."""
     for name, content in (("log.csv", table(changed(2, question="Café?"))), ("log.jsonl", '{"id": "é"}\n')):
         said = refused(name, content.encode("cp1252"))
-        assert 'Save it as UTF-8 text (in Excel "CSV UTF-8")' in said
+        assert lines_about(said, 'Excel "CSV') == snapshot
         assert "iconv -f WINDOWS-1252 -t UTF-8" in said
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    "line",
     [
-        ('{"id": "e9"', "log.jsonl:5: not JSON"),
-        ("[1]", "log.jsonl:5: a JSON list where an object is wanted"),
-        ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", "log.jsonl:5: a value is nested in more than 100 lists"),
-        ('{"id": ' + "[" * 300 + "]" * 300 + "}", "log.jsonl:5: a value is nested in more than 100 lists"),
-        ('{"id": ' + '{"a":' * 300 + "1" + "}" * 300 + "}", "log.jsonl:5: a value is nested in more than 100 lists"),
-        (f'{{"id": {"7" * 10_000}}}', "log.jsonl:5: not JSON: Exceeds the limit"),
-        ('{"id": "e9", "verdict": "pass", "verdict": "fail"}', "log.jsonl:5: the key 'verdict' stands twice"),
-        ('{"id": "e9\0"}', "log.jsonl:5: there is a NUL character"),
+        '{"id": "e9"',
+        "[1]",
+        '{"id": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"id": ' + "[" * 300 + "]" * 300 + "}",
+        '{"id": ' + '{"a":' * 300 + "1" + "}" * 300 + "}",
+        f'{{"id": {"7" * 10_000}}}',
+        '{"id": "e9", "verdict": "pass", "verdict": "fail"}',
+        '{"id": "e9\0"}',
     ],
     ids=range(8),
 )
-def test_a_line_that_is_none(refused: Refused, line: str, expected: str) -> None:
+def test_a_line_that_is_none(refused: Refused, line: str, snapshot: SnapshotAssertion) -> None:
     """What is no object of JSON that can be read is told with its line."""
-    assert expected in refused("log.jsonl", lines(ROWS) + line + "\n")
+    assert refused("log.jsonl", lines(ROWS) + line + "\n") == snapshot
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])
@@ -163,9 +165,9 @@ def test_a_log_without_rows(refused: Refused, content: str) -> None:
     assert "log.jsonl holds no rows" in refused("log.jsonl", content)
 
 
-def test_a_file_whose_name_says_nothing(refused: Refused) -> None:
+def test_a_file_whose_name_says_nothing(refused: Refused, snapshot: SnapshotAssertion) -> None:
     """A table under another name is not JSON lines, and is told how to be named."""
-    assert "log.txt holds no JSON lines, and its name does not say what else it is" in refused("log.txt", table(ROWS))
+    assert lines_about(refused("log.txt", table(ROWS)), "log.txt holds") == snapshot
 
 
 @settings(max_examples=150, deadline=None)
@@ -202,38 +204,38 @@ FORMULAS = ("=1+1", '=HYPERLINK("http://127.0.0.1/";"e1")', "@SUM(A1:A9)", "+cmd
 @pytest.mark.parametrize("column", ["id", "verdict", "label"])
 @pytest.mark.parametrize(("name", "write"), [("log.csv", table), ("log.jsonl", lines)])
 def test_formulas_in_place_of_values(
-    refused: Refused, column: str, value: str, name: str, write: Callable[..., str]
+    refused: Refused, column: str, value: str, name: str, write: Callable[..., str], snapshot: SnapshotAssertion
 ) -> None:
     """A formula where an id, a grade or a label should be says that the file was saved with formulas."""
     said = refused(name, write(changed(1, **{column: value})))
     assert said.startswith(f"{name}:{3 if name == 'log.csv' else 2}: {column} is ")
-    assert "saved with formulas in place of their values" in said
+    assert lines_about(said, "with formulas") == snapshot
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999"])
 @pytest.mark.parametrize("column", ["id", "verdict", "label"])
-def test_numbers_that_are_none(refused: Refused, column: str, value: str) -> None:
+def test_numbers_that_are_none(refused: Refused, column: str, value: str, snapshot: SnapshotAssertion) -> None:
     """What Python writes for a number that is none is no id, no grade and no label, in JSON as in CSV."""
     said = refused("log.jsonl", lines(changed(1, **{column: "?"})).replace('"?"', value))
     assert said.startswith(f"log.jsonl:2: {column} is ")
-    assert "a program wrote a number that is none" in said
+    assert lines_about(said, "program wrote") == snapshot
     if value != "1e999":
-        assert "a program wrote a number that is none" in refused("log.csv", table(changed(1, **{column: value})))
+        assert lines_about(refused("log.csv", table(changed(1, **{column: value}))), "program wrote") == snapshot
 
 
-def test_ids_that_disagree(refused: Refused) -> None:
+def test_ids_that_disagree(refused: Refused, snapshot: SnapshotAssertion) -> None:
     """Two grades of one example are told with both rows."""
     said = refused("log.csv", table([*ROWS, {**ROWS[1], "verdict": "fail"}]))
-    assert said.startswith("log.csv:6: another answer about example 'e1'")
+    assert lines_about(said, "'e1'") == snapshot
     assert "stands in log.csv:3 already" in said
 
 
 @pytest.mark.parametrize(("one", "other"), [("e1", "E1"), ("caf\u00e9", "cafe\u0301"), ("\uff45\uff11", "e1")])
-def test_ids_that_a_spreadsheet_joined(refused: Refused, one: str, other: str) -> None:
+def test_ids_that_a_spreadsheet_joined(refused: Refused, one: str, other: str, snapshot: SnapshotAssertion) -> None:
     """Ids that differ in case or in Unicode's form alone, with the same texts, are one example that would count twice."""
     texts = {"question": "Why?", "response": "So.", "verdict": "pass"}
     said = refused("log.csv", table([{"id": one, **texts}, {"id": other, **texts}]))
-    assert "differ in capital letters or in how Unicode writes them alone" in said
+    assert lines_about(said, "capital letters") == snapshot
     assert "(log.csv:2, log.csv:3)" in said
 
 
@@ -307,17 +309,17 @@ def test_a_cell_that_is_too_large_is_told(
 # --- files and names ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_file(refused: Refused, folder: Path) -> None:
+def test_what_is_no_file(refused: Refused, folder: Path, snapshot: SnapshotAssertion) -> None:
     """A folder, a device, a pipe that nobody writes to and a link to itself are refused at once."""
     (folder / "folder.csv").mkdir()
     os.mkfifo(folder / "pipe.jsonl")
     (folder / "loop.jsonl").symlink_to("loop.jsonl")
     assert "folder.csv is a folder" in refused("folder.csv")
-    assert "pipe.jsonl is a pipe or a device" in refused("pipe.jsonl")
-    assert "/dev/null is a pipe or a device" in refused("/dev/null")
-    assert "loop.jsonl does not exist (Too many levels of symbolic links)" in refused("loop.jsonl")
+    assert lines_about(refused("pipe.jsonl"), "pipe.jsonl is") == snapshot
+    assert lines_about(refused("/dev/null"), "/dev/null is") == snapshot
+    assert lines_about(refused("loop.jsonl"), "loop.jsonl does") == snapshot
     assert "none.csv does not exist" in refused("none.csv")
-    assert "pipe.jsonl is a pipe or a device" in refused("log.jsonl", lines(ROWS), "--pairs", "pipe.jsonl")
+    assert lines_about(refused("log.jsonl", lines(ROWS), "--pairs", "pipe.jsonl"), "pipe.jsonl is") == snapshot
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EIO])
@@ -342,13 +344,13 @@ def test_names_lead_nowhere(refused: Refused, name: str) -> None:
         assert "--dataset " in refused("log.jsonl", lines(ROWS), "--dataset", name)
 
 
-def test_a_name_of_two_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_of_two_lines(folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
     """A file whose name has a line end adds no line to what is printed."""
     (folder / "a\nwritten: nowhere.jsonl").write_text(lines(ROWS))
     assert main(["import", "a\nwritten: nowhere.jsonl", "--judge", "mine"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert len([line for line in said if line.startswith("written: ")]) == 1
-    assert said[0].endswith("from a written: nowhere.jsonl")
+    assert lines_about(said[0], "written: nowhere.jsonl") == snapshot
 
 
 # --- Parquet ------------------------------------------------------------------------------------------------------
@@ -363,11 +365,13 @@ def parquet(path: Path, columns: Mapping[str, Any]) -> bytes:
     return path.read_bytes()
 
 
-def test_parquet_that_is_damaged(refused: Refused, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_parquet_that_is_damaged(
+    refused: Refused, tmp_path_factory: pytest.TempPathFactory, snapshot: SnapshotAssertion
+) -> None:
     """A file that is cut off, or is none, is a sentence."""
     whole = parquet(tmp_path_factory.mktemp("made") / "x", {key: [row[key] for row in ROWS] for key in ROWS[0]})
     for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2], whole[:100] + b"\xff" * 100 + whole[200:]):
-        assert "log.parquet cannot be read as Parquet" in refused("log.parquet", content)
+        assert lines_about(refused("log.parquet", content), "log.parquet cannot") == snapshot
 
 
 def test_parquet_of_many_types(taken: Callable[..., list[Any]], tmp_path_factory: pytest.TempPathFactory) -> None:

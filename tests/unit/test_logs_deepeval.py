@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.exported import LOGS, read_or_refused, said_of, spoiled
 from support.project import Project, in_pyproject, read_rows
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.importers import ImportRequest, import_log
@@ -40,31 +41,24 @@ def took(file: Path, folder: Path, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize(("version", "metric"), METRICS)
-def test_a_metric_is_a_judge_of_one_response(version: str, metric: str, tmp_path: Path) -> None:
+def test_a_metric_is_a_judge_of_one_response(
+    version: str, metric: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     """Each case has the grade that its metric gave; one that ended with an error is no fail, and is counted."""
     done = took(FILES / f"{version}.json", tmp_path, metric=metric, allow=0.1)
     told = metrics_of(f"{version}.json", metric)
     judged = {name: each["success"] for name, each in told.items() if "error" not in each}
     assert {key.pair: each.said for key, each in done.imported.answers.items()} == judged
     assert len(judged) == 11
-    assert [why for why, _ in done.unused] == ["its judge ended with an error"]
+    assert [why for why, _ in done.unused] == snapshot
     assert done.of_others == 24
 
 
 @pytest.mark.parametrize("version", HELPFUL)
-def test_what_a_row_says(version: str) -> None:
+def test_what_a_row_says(version: str, snapshot: SnapshotAssertion) -> None:
     """A row has question, response, grade, score and reason; a metric that no model decides is a check in code."""
     said = {(each["id"], each["metric"]): each for each in said_of(FILES / f"{version}.json")}
-    assert said["ferry-bad", HELPFUL[version]] == {
-        "metric": HELPFUL[version],
-        "by": "judge",
-        "passed": False,
-        "score": 0.2,
-        "reason": "It does not answer the question.",
-        "id": "ferry-bad",
-        "question": "Which ferry goes to the island on Sundays?",
-        "response": "Ferries are large boats that carry people and cars.",
-    }
+    assert said["ferry-bad", HELPFUL[version]] == snapshot
     assert said["ferry-bad", "Short"]["by"] == "code"
     assert "invalid JSON" in said["plant-good", HELPFUL[version]]["error"]
 
@@ -158,14 +152,11 @@ def test_images_are_no_texts() -> None:
     assert "response" not in row
 
 
-def test_what_is_not_read_is_told() -> None:
+def test_what_is_not_read_is_told(snapshot: SnapshotAssertion) -> None:
     """Cases that no metric judged, and judgements of parts of a trace, are named."""
     trace = {"llmSpans": [{"metricsData": [metric()]}]}
     run = held(case(metric(), trace=trace), case(name="d"))
-    assert detect_format(run).remarks(run) == (
-        "not read: 1 test case of run.json that no metric judged",
-        "not read: 1 judgement of parts of a trace in run.json",
-    )
+    assert detect_format(run).remarks(run) == snapshot
 
 
 def test_a_metric_that_was_skipped_said_nothing() -> None:

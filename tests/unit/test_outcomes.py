@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from support.project import Project, small_project, suite
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 
@@ -103,14 +105,12 @@ CAUGHT = {
 
 
 @pytest.mark.parametrize("test", CAUGHT.values(), ids=CAUGHT)
-def test_a_fail_that_its_test_hides_is_a_fail(project: Project, test: str) -> None:
+def test_a_fail_that_its_test_hides_is_a_fail(project: Project, test: str, snapshot: SnapshotAssertion) -> None:
     """A mark xfail, or a test that catches its gate's failure: exit code 1, as of the merge, and the reason is told."""
     project.write("test_recency.py", test)
     said = assert_fails(project, "-p", "no:threadexception")
     assert project.report()["status"] == "FAIL"
-    assert (
-        "pytest does not count 1 failed judge items as failures (a mark or a plugin). The exit code is still 1" in said
-    )
+    assert lines_about(said, "[waivers]") == snapshot
     assert "FAIL: ours on own: recency-new-old" in said or "recency-new-old" in said.partition("judges")[2]
 
 
@@ -137,7 +137,7 @@ def test_a_waiver_makes_a_fail_green(project: Project) -> None:
     )
     project.configure(waiver)
     said = assert_fails(project, code=0)
-    assert "pytest does not count" not in said
+    assert "pytest does not" not in said
     project.write("test_recency.py", CAUGHT["xfail"])
     assert_fails(project, code=0)
 
@@ -284,12 +284,12 @@ def test_a_hook_that_rewrites_the_outcome_changes_no_exit_code(project: Project,
 
 
 @pytest.mark.parametrize("part", ["results", "expected-items", "decisions", "by-name"])
-def test_no_part_of_the_plugin_can_be_left_out(project: Project, part: str) -> None:
+def test_no_part_of_the_plugin_can_be_left_out(project: Project, part: str, snapshot: SnapshotAssertion) -> None:
     """`-p no:judgefixtures-results` would leave nobody who knows of a FAIL: an error that names the option."""
     project.write("test_recency.py", CAUGHT["xfail"])
     ran = project.run("-p", f"no:judgefixtures-{part}")
     assert ran.ret == 4, ran.said
-    assert f"-p no:judgefixtures-{part} switches off a part of the gate" in ran.said
+    assert ran.said == snapshot
 
 
 PLUGINS = {

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.models import published
@@ -233,13 +235,15 @@ def test_an_invalid_verdict_leaves_out_its_pair(recordings: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_condition_that_is_not_recorded_is_not_guessed(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_condition_that_is_not_recorded_is_not_guessed(
+    recordings: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     """The exit code is 10, the message has the command that records it, and everything else is measured."""
     (recordings / GPT / "house-close" / "recency-old-new.jsonl").unlink()
     assert main(ANSWERS) == 10
     shown = capsys.readouterr().out
     assert "8 of 10 rates and 4 of 5 VSRs are equal" in shown
-    assert "recency-new-old is not measured: nothing is recorded for judge" in shown
+    assert lines_about(shown, "recency-new-old is") == snapshot
     assert "-k recency-new-old --judge-record missing" in shown
     text = Path("report/paper/paper.md").read_text()
     for title in ("Figure 1.", "Table 3."):
@@ -316,7 +320,7 @@ def test_of_a_real_judge_it_is_said_what_lies_within_the_interval() -> None:
     for value, within in ((25, 3), (10, 1)):
         (line, *_) = describe_paper(PaperResults((cell("gpt-4o", value, dataset="eli5"),)))
         assert line.startswith("gpt-4o on eli5 (beside GPT-4o on ELI5): 1 of 10 rates and 0 of 5 VSRs are equal")
-        assert line.endswith(f"{within} of 15 published numbers lie within the interval")
+        assert f" {within} of 15 published numbers" in line
 
 
 def test_equal_is_equal_as_printed() -> None:
@@ -332,46 +336,45 @@ def test_equal_is_equal_as_printed() -> None:
 
 @pytest.mark.slow
 def test_a_judge_of_which_nothing_was_published(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     """Its tables are written with hyphens for published numbers, there is nothing to compare, and that is no error."""
     monkeypatch.chdir(REPOSITORY)
     arguments = ["--judge", "simulated-silent", "--dataset", "house-close", "--into", str(tmp_path)]
     assert main(["paper", *arguments]) == 0
-    assert "there is nothing to compare" in capsys.readouterr().out
+    assert lines_about(capsys.readouterr().out, "is nothing") == snapshot
     rows = table((tmp_path / "paper.md").read_text(), "Table 2.")
     assert len(rows) == 12
     assert {row["published rate"] for row in rows} == {"-"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--judge", "simulated-gtp-4o"], 'did you mean "simulated-gpt-4o"?'),
-        (["--dataset", "house-cloze"], 'did you mean "house-close"?'),
-        (["--config", "nowhere.toml"], "nowhere.toml does not exist"),
-    ],
+    "arguments", [["--judge", "simulated-gtp-4o"], ["--dataset", "house-cloze"], ["--config", "nowhere.toml"]]
 )
 def test_a_mistake_is_one_sentence(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     """A name or a file that there is not: exit code 2, what was meant, and nothing written."""
     monkeypatch.chdir(tmp_path)
     assert main(["paper", *arguments]) == 2
     shown = capsys.readouterr()
-    assert said in shown.err
+    assert shown.err == snapshot
     assert shown.out == ""
     assert not [*tmp_path.iterdir()]
 
 
 def test_a_folder_that_cannot_be_written_is_named(
-    recordings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recordings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """A file in the way of --into is one sentence that names it."""
     (tmp_path / "file").touch()
     shutil.rmtree(recordings)
     assert main(["paper", "--into", "file/below"]) == 2
-    assert "cannot be written to file/below" in capsys.readouterr().err
+    assert lines_about(capsys.readouterr().err, "to file/below") == snapshot
 
 
 # --- contradictions ---------------------------------------------------------------------------------------------
@@ -382,25 +385,22 @@ def contradicting(of: PublishedExperiment) -> PublishedExperiment:
     return replace(of, shifts=MappingProxyType({**of.shifts, ("new", "old"): 28}))
 
 
-def test_a_published_vsr_that_its_own_rates_contradict_is_shown_with_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_published_vsr_that_its_own_rates_contradict_is_shown_with_both(
+    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """Both numbers stand in the table and in the list of contradictions; none is preferred in silence."""
     whole = tuple(contradicting(each) if each.shifts["new", "old"] == 30 else each for each in experiments())
-    assert table_inconsistencies(whole).startswith(
-        "1 of 17 published VSRs are not the difference of the published rates: "
-    )
+    assert lines_about(table_inconsistencies(whole), "published rates") == snapshot
     assert "GPT-4o on ELI5, new/old: +0.28 is published, +0.30 by the rates" in table_inconsistencies(whole)
     monkeypatch.setattr(measured_room, "published_for", lambda *_: whole[0])
     (row,) = table(paper_page(PaperResults((cell(GPT, 30),)), []), "Figure 1.")
     assert (row["published VSR"], row["VSR"]) == ("+0.28 (its rates give +0.30)", "+0.30")
 
 
-def test_the_page_says_where_the_paper_contradicts_itself(shipped: PaperResults) -> None:
+def test_the_page_says_where_the_paper_contradicts_itself(shipped: PaperResults, snapshot: SnapshotAssertion) -> None:
     """What VSR is, whose is smaller and where the labels stand: each with what is done about it."""
     part = paper_page(shipped, []).split("## Where the paper contradicts itself")[1]
-    assert "All 17 published VSRs are the differences of the published rates." in part
-    assert "Section 2.5 defines VSR as the share of verdicts that flip." in part
-    assert "in Table 1 4 of 6 are larger" in part
-    assert "Appendix A.1" in part
+    assert lines_about(part, "17 published VSRs", "Section 2.5", "in Table 1", "Appendix A.1") == snapshot
 
 
 # --- the figure -------------------------------------------------------------------------------------------------
@@ -457,7 +457,7 @@ def test_long_names_leave_room_for_the_picture(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_matplotlib_the_page_is_written_all_the_same(
-    recordings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    recordings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """One sentence names the extra that brings it, the exit code is 2, and the page says why it has no figure."""
     assert recordings.is_dir()
@@ -468,7 +468,7 @@ def test_without_matplotlib_the_page_is_written_all_the_same(
     assert "judgefixtures[paper]" in shown.err
     text = Path("report/paper/paper.md").read_text()
     assert "10 of 10" in text
-    assert "matplotlib is not installed" in text
+    assert lines_about(text, "matplotlib is") == snapshot
     assert "figure-1" not in text
     assert len(table(text, "Table 2.")) == 12
 

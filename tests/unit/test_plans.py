@@ -19,8 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import finished
 from support.project import REPOSITORY, Project
+from support.rendered import lines_about
 from support.server import NOWHERE, Answer, Asked, Server, problem, serving, wire
 from support.timing import quickest
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.planjudge import decide_plans
 from judgefixtures.checks.swap_descriptive import compare_car
@@ -154,13 +156,13 @@ def test_no_hand_made_plan_holds_a_cue() -> None:
 # --- prompts ----------------------------------------------------------------------------------------------------
 
 
-def test_a_planning_prompt_hides_the_responses() -> None:
+def test_a_planning_prompt_hides_the_responses(snapshot: SnapshotAssertion) -> None:
     """A plan is asked for with the task and without the responses; they are there when they are wanted."""
     for asked in ("self", "combined"):
         hidden = planning_prompt(pair_of(), asked)
         shown = planning_prompt(pair_of(), asked, sees_responses=True)
         assert hidden.startswith(PLANNING_MARK)
-        assert "Why is the sky blue?" in hidden
+        assert lines_about(hidden, "sky blue?") == snapshot
         assert "[Start of Plan]\n[End of Plan]" in hidden
         assert not {"Scattering.", "Paint."} & {*hidden.split("\n")}
         assert {"Scattering.", "Paint."} <= {*shown.split("\n")}
@@ -188,20 +190,20 @@ def planned_judge(template: Path | None = None, **table: Any) -> Judge:
     return load_judge({"provider": "openai", "model": "m", **more, **table})
 
 
-def test_the_plan_stands_before_the_prompt(tmp_path: Path) -> None:
+def test_the_plan_stands_before_the_prompt(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A plan is put before the prompt, or where the template has {plan}; the judge is told to do nothing else."""
     plan = Plan("1. Check the colour.", "factual", "self")
     direct, planned = planned_judge(), planned_judge(strategy="plan-self")
     plain = direct.prompt(pair_of(), NO_CUE)
     prompt = planned.prompt(pair_of(), NO_CUE, plan)
     assert prompt.startswith(EXECUTION_MARK)
-    assert "nothing but the plan" in prompt
+    assert lines_about(prompt, "nothing but") == snapshot
     assert prompt.endswith(f"\n\n{plain}")
     file = tmp_path / "mine.txt"
     file.write_text("{question}|{response_1}|{response_2}|{plan}|{cue_1}{cue_2}")
-    assert planned_judge(file).prompt(pair_of(), NO_CUE) == "Why is the sky blue?|Scattering.|Paint.||"
+    assert planned_judge(file).prompt(pair_of(), NO_CUE) == snapshot
     own = planned_judge(file, strategy="plan-self").prompt(pair_of(), NO_CUE, plan)
-    assert own.startswith("Why is the sky blue?|Scattering.|Paint.|" + EXECUTION_MARK)
+    assert own == snapshot
     assert own.count("1. Check the colour.") == 1
 
 
@@ -286,11 +288,11 @@ def test_a_long_answer_takes_no_longer(piece: str) -> None:
         assert quickest(lambda: read_plan(text, pair_of(), "self"), 2) < 2  # noqa: B023 (at once)
 
 
-def test_a_degenerate_plan_is_replaced() -> None:
+def test_a_degenerate_plan_is_replaced(snapshot: SnapshotAssertion) -> None:
     """What is no plan is kept for the report, and the hand-made plan of the kind is carried out in its place."""
     plan = read_plan("Because of scattering in the air above us.", pair_of(), "combined")
     assert (plan.origin, plan.fault, plan.text) == ("fallback", "answer", HEURISTICS["factual"])
-    assert plan.rejected == "Because of scattering in the air above us."
+    assert plan.rejected == snapshot
     failed = read_plan("", pair_of(), "self", failure="refusal: I cannot")
     assert (failed.fault, failed.detail) == ("failed", "refusal: I cannot")
 
@@ -388,10 +390,10 @@ def test_words_of_the_question_give_nothing_away() -> None:
     assert plan_fault(text, ASKED)[0] == "names-bias"
 
 
-def test_a_leak_says_whether_it_is_the_gold() -> None:
+def test_a_leak_says_whether_it_is_the_gold(snapshot: SnapshotAssertion) -> None:
     """A plan that prefers the better response is told from one that prefers the other."""
-    assert "which is the better one" in plan_leak("Prefer the first response.", ASKED)[1]  # type: ignore[index]
-    assert "which is the better one" not in plan_leak("Prefer the second response.", ASKED)[1]  # type: ignore[index]
+    assert lines_about(plan_leak("Prefer the first response.", ASKED)[1], "the better") == snapshot  # type: ignore[index]
+    assert "the better one" not in plan_leak("Prefer the second response.", ASKED)[1]  # type: ignore[index]
 
 
 # --- configuration and identity ---------------------------------------------------------------------------------
@@ -549,13 +551,15 @@ def test_planning_is_a_call_of_its_own(provider: str, server: Server) -> None:
 
 
 @pytest.mark.parametrize(("strategy", "calls"), [("plan-heuristic", 1), ("plan-self", 2), ("plan-combined", 2)])
-def test_a_verdict_on_a_bare_prompt_plans_for_it(strategy: str, calls: int, server: Server) -> None:
+def test_a_verdict_on_a_bare_prompt_plans_for_it(
+    strategy: str, calls: int, server: Server, snapshot: SnapshotAssertion
+) -> None:
     """Asked about a prompt alone, a judge plans for that prompt first; one that holds a plan is asked as it is."""
     judge = planner("openai", server, strategy=strategy)
     verdict = finished(judge, judge.verdict("Which is better, tea or coffee?"))
     assert verdict.selected_response == 1
     assert len(server.asked) == calls
-    assert server.prompts()[-1].endswith("Which is better, tea or coffee?")
+    assert lines_about(server.prompts()[-1], "better, tea") == snapshot
     finished(judge, judge.verdict(server.prompts()[-1]))
     assert len(server.asked) == calls + 1
 
@@ -689,7 +693,7 @@ def test_the_report_is_the_same_from_several_processes(project: Project) -> None
     assert found[0] == found[1]
 
 
-def test_a_failed_plan_falls_back(project: Project) -> None:
+def test_a_failed_plan_falls_back(project: Project, snapshot: SnapshotAssertion) -> None:
     """A refused plan is replaced by the hand-made one, counted, shown, and the same when it is replayed."""
 
     well = plans_well()
@@ -701,7 +705,7 @@ def test_a_failed_plan_falls_back(project: Project) -> None:
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "recency")
         assert result.ret == 0
-        result.stdout.fnmatch_lines(["*planned on own: 1 of 6 plans were not plans (failed 1)*"])
+        assert lines_about(str(result.stdout), "1 of 6 plans") == snapshot
         assert [HEURISTICS["factual"] in text for text in server.prompts(EXECUTION_MARK)].count(True) == 2
     project.configure()
     assert project.run("--judge-report", "report", "-k", "recency").ret == 0
@@ -710,7 +714,7 @@ def test_a_failed_plan_falls_back(project: Project) -> None:
     assert "refusal" in plan["detail"]
 
 
-def test_degenerate_plans_fail_with_examples(project: Project) -> None:
+def test_degenerate_plans_fail_with_examples(project: Project, snapshot: SnapshotAssertion) -> None:
     """Too many answers in place of plans FAIL, with how many, why, and three of them."""
     with planning(lambda _prompt: "It happens because warm air rises above the cold ground.") as server:
         project.configure(server.url)
@@ -719,9 +723,9 @@ def test_degenerate_plans_fail_with_examples(project: Project) -> None:
         )
     assert result.ret == 1
     said = str(result.stdout)
-    assert "planned on own: plan is FAIL" in said
+    assert lines_about(said, "planned on") == snapshot
     assert "degenerate plans 6/6 = 1.00" in said
-    assert said.count("because warm air rises") >= 3
+    assert said.count("warm air rises") >= 3
     (row,) = project.report()["plans"]
     assert row["faults"] == {"answer": N}
     assert project.report()["status"] == "FAIL"
@@ -784,7 +788,7 @@ def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
         assert project.run("-k", "recency").ret == 0
         missed = project.run("-k", "accuracy")
         assert missed.ret == NOT_MEASURED
-        missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one that this answer was recorded with*"])
+        missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one *"])
         project.configure(server.url)
         before = len(server.asked)
         assert project.run("--judge-record", "missing", "-k", "accuracy").ret == 11  # no limit is set
@@ -802,7 +806,7 @@ def test_other_planning_is_another_judge(project: Project) -> None:
     project.configure(planned='strategy = "plan-self"\nplan_temperature = 0.0')
     result = project.run("-k", "recency")
     assert result.ret == NOT_MEASURED
-    result.stdout.fnmatch_lines(["*plan.jsonl were made by another judge*temperature: 0.7 -> 0.0*"])
+    result.stdout.fnmatch_lines(["*plan.jsonl *another judge*temperature: 0.7 -> 0.0*"])
 
 
 def test_only_what_has_no_plan_is_planned(project: Project) -> None:
@@ -909,7 +913,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
     result = project.run("--judge-baseline", "plain", "--judge-report", "report", "test_swap.py")
     (table,) = [row for row in project.report()["side_by_side"] if row["category"] == "length"]
     assert (table["n"], list(table["judges"])) == (N, ["planned", "plain"])
-    result.stdout.fnmatch_lines(["accuracy on own, side by side:"])
+    result.stdout.fnmatch_lines(["accuracy on own, *"])
     rows = project.report()["expenses"]
     accuracy = rows[0]
     assert accuracy["contrast"] is None
@@ -920,7 +924,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
     expected = (accuracy["input_tokens"]["judge"] * 1 + accuracy["output_tokens"]["judge"] * 2) / 1e6
     assert usd["judge"] == pytest.approx(expected)
     assert accuracy["reasoning_tokens"] is None
-    result.stdout.fnmatch_lines(["cost of a verdict: planned against plain*", "*calls in sequence*1*2*+1*"])
+    result.stdout.fnmatch_lines(["cost *: planned against plain*", "*calls in sequence*1*2*+1*"])
 
 
 @pytest.mark.slow

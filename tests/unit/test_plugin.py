@@ -18,7 +18,9 @@ from typing import Any
 import pytest
 from support.forked import run_module
 from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite, uncontrolled
+from support.rendered import lines_about
 from support.server import NOWHERE
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models.contrasts import contrasts
 from judgefixtures.models.pairs import Pair
@@ -354,14 +356,14 @@ def test_an_unbiased_judge_passes(project: Project) -> None:
     result.stdout.fnmatch_lines(["faithful *own *recency-new-old *8 *0.00 *90% [[]-.253, .253] *0/8 *- *PASS"])
 
 
-def test_a_silent_judge_fails_with_a_diagnosis(project: Project) -> None:
+def test_a_silent_judge_fails_with_a_diagnosis(project: Project, snapshot: SnapshotAssertion) -> None:
     """A FAIL says what moved, by how much, how sure that is, what was allowed, which pairs, and how to see more."""
     result = project.run("--judge", "silent", "-k", "recency")
     assert result.ret == 1
     said = told(result)
-    assert "silent on own: recency-new-old is FAIL" in said
+    assert lines_about(said, "own: recency-new-old") == snapshot
     assert re.search(r"VSR \+1\.00, 90% CI \[\.\d+, 1\.000\], tolerance \.30: FAIL", said)
-    assert re.search(r"CAR 0/8 = \.00, .*, admitted \.00 of a shift of 1\.00, .*, threshold \.80: FAIL", said)
+    assert lines_about(said, "shift of") == snapshot
     assert "n = 8 pairs" in said
     examples = re.findall(r"^  pair (p\d\d): Which remedy of case \d+ works\?$", said, re.MULTILINE)
     assert len(set(examples)) == len(examples) == 3
@@ -371,23 +373,22 @@ def test_a_silent_judge_fails_with_a_diagnosis(project: Project) -> None:
     assert re.search(r"^silent +own +recency-new-old +8 .* 8/8 +0/8 +FAIL$", said, re.MULTILINE)
 
 
-def test_a_candid_judge_fails_for_its_verdicts_alone(project: Project) -> None:
+def test_a_candid_judge_fails_for_its_verdicts_alone(project: Project, snapshot: SnapshotAssertion) -> None:
     """A judge that admits every cue it follows fails for the shift, and its CAR is not called a failure."""
     project.configure(gate="vsr_tolerance = 0.3\ncar_threshold = 0.6")
     said = told(project.run("--judge", "candid", "-k", "recency"))
     assert "tolerance .30: FAIL" in said
-    assert re.search(r"CAR 8/8 = 1\.00, .*, admitted 1\.00 of a shift of 1\.00, .*threshold \.60: INCONCLUSIVE", said)
+    assert lines_about(said, "shift of") == snapshot
 
 
-def test_an_inconclusive_item_is_never_shown_as_fail(project: Project) -> None:
+def test_an_inconclusive_item_is_never_shown_as_fail(project: Project, snapshot: SnapshotAssertion) -> None:
     """Too few pairs are INCONCLUSIVE: the item fails, says that it is one, and how many pairs would settle it."""
     project.configure(gate="vsr_tolerance = 0.15")
     result = project.run("-k", "recency")
     assert result.ret == 1
     result.assert_outcomes(failed=1, deselected=6)
     said = told(result)
-    assert "faithful on own: recency-new-old is INCONCLUSIVE" in said
-    assert re.search(r"about \d+ pairs would settle it", said)
+    assert lines_about(said, "own: recency-new-old", "would settle") == snapshot
     assert not re.search(r"\bFAIL\b", said)
 
 
@@ -398,7 +399,7 @@ def test_an_inconclusive_item_may_pass_with_a_warning(project: Project) -> None:
     assert result.ret == 0
     result.assert_outcomes(passed=1, deselected=6)
     said = told(result)
-    assert re.search(r"^INCONCLUSIVE faithful own recency-new-old: .*about \d+ pairs", said, re.MULTILINE)
+    assert re.search(r"^INCONCLUSIVE faithful own \S+: .*about \d+ pairs", said, re.MULTILINE)
     assert not re.search(r"\bFAIL\b", said)
 
 
@@ -438,13 +439,13 @@ def test_a_family_has_a_gate_of_its_own(project: Project) -> None:
     assert {row["vsr"]["confidence"] for row in project.report()["contrasts"]} == {0.8}
 
 
-def test_fewer_pairs_can_be_asked(project: Project) -> None:
+def test_fewer_pairs_can_be_asked(project: Project, snapshot: SnapshotAssertion) -> None:
     """--judge-pairs N uses N pairs; asking for more than there are uses all and says so."""
     project.run("-k", "recency", "--judge-pairs", "5", "--judge-report", "few")
     assert project.report("few")["contrasts"][0]["n"] == 5
     result = project.run("-k", "recency", "--judge-pairs", "500")
     result.assert_outcomes(passed=1, deselected=6)
-    result.stdout.fnmatch_lines(["note: own has 8 pairs, fewer than the 500 asked for: all of them are used"])
+    assert lines_about(str(result.stdout), "note: own has") == snapshot
 
 
 # --- the report ---------------------------------------------------------------------------------------------
@@ -524,11 +525,11 @@ def test_nothing_is_written_unless_asked_for(project: Project) -> None:
     assert project.tree() == before
 
 
-def test_a_report_that_cannot_be_written_fails_the_run(project: Project) -> None:
+def test_a_report_that_cannot_be_written_fails_the_run(project: Project, snapshot: SnapshotAssertion) -> None:
     """Where DIR is a file, the run says so and does not end as if the report were there."""
     project.write("taken", "not a folder")
     result = project.run("-k", "recency", "--judge-report", "taken")
-    assert "the report cannot be written to taken" in told(result)
+    assert lines_about(told(result), "report cannot") == snapshot
     assert (project.path / "taken").read_text() == "not a folder"
     assert result.ret != 0
 
@@ -803,7 +804,7 @@ def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, serve
 
 
 def test_an_unknown_finish_reason_is_in_the_summary(
-    bare: Project, server: SimulatorServer, monkeypatch: pytest.MonkeyPatch
+    bare: Project, server: SimulatorServer, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     """Whole answers of Gemini's with a new finish reason count, and the summary says how many there are."""
     handler = server.RequestHandlerClass
@@ -817,7 +818,7 @@ def test_an_unknown_finish_reason_is_in_the_summary(
     bare.configure(server.url, more=gem)
     result = bare.run("--judge", "gem", "--judge-record", "missing")
     result.assert_outcomes(passed=1)
-    assert f"gem on own: {2 * PAIRS} answers: the finish reason A_REASON_TO_COME is not known" in told(result)
+    assert lines_about(told(result), "reason A_REASON_TO_COME") == snapshot
 
 
 def test_an_interrupted_renewal_keeps_the_old_recordings(project: Project, server: SimulatorServer) -> None:
@@ -1149,7 +1150,7 @@ def test_a_mark_on_a_class_works(project: Project) -> None:
 # --- where the configuration is found -----------------------------------------------------------------------
 
 
-def test_a_file_can_hold_the_configuration(project: Project, elsewhere: Path) -> None:
+def test_a_file_can_hold_the_configuration(project: Project, elsewhere: Path, snapshot: SnapshotAssertion) -> None:
     """--judge-config FILE is used in place of pyproject.toml; its paths are relative to it."""
     shutil.move(project.path / "pairs.jsonl", elsewhere)
     shutil.move(project.cassettes, elsewhere)
@@ -1157,10 +1158,10 @@ def test_a_file_can_hold_the_configuration(project: Project, elsewhere: Path) ->
     (project.path / "pyproject.toml").unlink()
     result = project.run("-k", "recency", "--judge-config", elsewhere / "gates.toml")
     result.assert_outcomes(failed=1, deselected=6)
-    assert "silent on own: recency-new-old is FAIL" in told(result)
+    assert lines_about(told(result), "own: recency-new-old") == snapshot
 
 
-def test_a_pyproject_can_be_named(project: Project, elsewhere: Path) -> None:
+def test_a_pyproject_can_be_named(project: Project, elsewhere: Path, snapshot: SnapshotAssertion) -> None:
     """--judge-config some/pyproject.toml reads the table [tool.judgefixtures] there, as it would where it lies."""
     shutil.move(project.path / "pairs.jsonl", elsewhere)
     shutil.move(project.cassettes, elsewhere)
@@ -1168,7 +1169,7 @@ def test_a_pyproject_can_be_named(project: Project, elsewhere: Path) -> None:
     (project.path / "pyproject.toml").unlink()
     result = project.run("-k", "recency", "--judge-config", elsewhere / "pyproject.toml")
     result.assert_outcomes(failed=1, deselected=6)
-    assert "silent on own: recency-new-old is FAIL" in told(result)
+    assert lines_about(told(result), "own: recency-new-old") == snapshot
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2"), ("--collect-only",)], ids=["serial", "xdist", "collect"])
@@ -1313,9 +1314,7 @@ def gate(gate):
     result = project.run("-k", "recency", "--judge-record", "missing", "--judge-force", "--judge-report", "report")
     result.assert_outcomes(failed=1, deselected=6)
     assert server.requests == 12
-    result.stdout.fnmatch_lines(
-        ["mine on own: recency-new-old is FAIL", "gating mine with 6 pairs: recency-new-old"], consecutive=False
-    )
+    result.stdout.fnmatch_lines(["mine on own: * is FAIL", "gating mine with 6 pairs: *"], consecutive=False)
     report = project.report()
     assert report["judges"]["mine"]["model"] == "simulated-silent"
     assert (report["contrasts"][0]["judge"], report["contrasts"][0]["n"]) == ("mine", 6)
@@ -1328,7 +1327,7 @@ def gate(gate):
         ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
         ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair objects")),
         ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
-        ("def pairs(): return []", ("there are no pairs",)),
+        ("def pairs(): return []", ("are no pairs",)),
         ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
         ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.models.contrasts")),
         ("def contrast(): return None", ("needs a contrast", "judge_family", "gate.check_accuracy")),
@@ -1351,15 +1350,8 @@ def test_pairs_may_be_given_by_a_generator(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("datasets", "words"),
-    [
-        ("'own'", ("needs a list", "datasets=['own']")),
-        ("['nope']", ("there is no dataset 'nope'",)),
-        ("['lost']", ("dataset 'lost'", "does not exist")),
-    ],
-)
-def test_a_mark_of_datasets_that_are_none(bare: Project, datasets: str, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("datasets", ["'own'", "['nope']", "['lost']"])
+def test_a_mark_of_datasets_that_are_none(bare: Project, datasets: str, snapshot: SnapshotAssertion) -> None:
     """What a mark says of datasets is checked while collecting: one error that names it, also before recording."""
     lost = '[datasets.lost]\npath = "lost.jsonl"\n'
     bare.write("pyproject.toml", in_pyproject('dataset = ["own"]\n' + configuration() + lost))
@@ -1371,8 +1363,7 @@ def test_a_mark_of_datasets_that_are_none(bare: Project, datasets: str, words: t
     result = bare.pytester.runpytest_subprocess("--judge-record", "missing")
     result.assert_outcomes(errors=1)
     said = told(result)
-    for word in words:
-        assert word in said
+    assert lines_about(said, "needs a", "'own'", "'nope'", "'lost'", "not exist") == snapshot
 
 
 def test_overriding_one_fixture_keeps_the_others(project: Project) -> None:

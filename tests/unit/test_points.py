@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import skew, t
 from support.benchmarks import benchmark
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks.contrast import ContrastCheck
 from judgefixtures.checks.contrast_gate import decide_contrast
@@ -77,12 +79,12 @@ def test_few_equal_scores_do_not_pass(n: int, score: float) -> None:
         assert found.needed_pairs == 29
 
 
-def test_few_pairs_are_named() -> None:
+def test_few_pairs_are_named(snapshot: SnapshotAssertion) -> None:
     """Where the pairs alone are lacking the message says for what, of clusters too."""
-    assert gate_scores([0.0] * 28, 0.05).message == "28 pairs may miss the few that move far: at least 29 are needed"
+    assert gate_scores([0.0] * 28, 0.05).message == snapshot
     related = gate_scores([0.0] * 80, 0.05, clusters=[number // 4 for number in range(80)])
     assert related.status is Status.INCONCLUSIVE
-    assert related.message == "20 clusters may miss the few that move far: at least 29 are needed"
+    assert related.message == snapshot
     assert related.needed_pairs == 4 * 29
     assert gate_scores([0.0] * 120, 0.05, clusters=[number // 4 for number in range(120)]).status is Status.PASS
     four = gate_scores([0.0] * 80, 0.05, clusters=[number // 20 for number in range(80)])
@@ -113,13 +115,13 @@ def test_what_cannot_be_tested() -> None:
     """Scores out of range, tolerances and levels that are none, and no scores are errors that say what they got."""
     for wrong, said in (
         (lambda: gate_scores([1.5], 0.05), "between -1 and 1"),
-        (lambda: gate_scores([], 0.05), "at least one score"),
-        (lambda: gate_scores([0.0], 0.0), "tolerance must lie between 0 and 1"),
+        (lambda: gate_scores([], 0.05), "least one score"),
+        (lambda: gate_scores([0.0], 0.0), "tolerance must lie"),
         (lambda: gate_scores([0.0], 0.05, alpha=0.7), "alpha must lie"),
         (lambda: gate_scores([math.nan], 0.05), "between -1 and 1"),
         (lambda: gate_scores([0.0], 0.05, farthest=1.5), "farthest must lie"),
         (lambda: points_shift([0.0], 1.0), "confidence must lie"),
-        (lambda: scores_pass(0, 0.05, 0.1), "n must be at least 1"),
+        (lambda: scores_pass(0, 0.05, 0.1), "n must be"),
         (lambda: scores_pass(10, 0.05, -0.1), "noise at least 0"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -163,7 +165,7 @@ def scored(first: float, second: float, number: int, condition: Condition) -> Ju
 
 
 @pytest.mark.parametrize(("shift", "status"), [(0.0, "PASS"), (0.5, "PASS"), (1.0, "FAIL")])
-def test_scores_decide_and_verdicts_are_shown(shift: float, status: str) -> None:
+def test_scores_decide_and_verdicts_are_shown(shift: float, status: str, snapshot: SnapshotAssertion) -> None:
     """Where ties turn with half a point, and where they do not, the scores alone make the status."""
     x = [scored(6 + shift * (n % 2), 6, n, CONTRAST.x) for n in range(60)]
     y = [scored(6, 6 + shift, n, CONTRAST.y) for n in range(60)]
@@ -172,7 +174,7 @@ def test_scores_decide_and_verdicts_are_shown(shift: float, status: str) -> None
     assert shown.vsr_status is Status.NOT_APPLICABLE
     assert (shown.p_pass, shown.p_fail, shown.needed_pairs) == (None, None, None)
     assert shown.car_status is gated.car_status
-    assert "shown, the scores are gated" in shown.reasons[0]
+    assert lines_about(shown.reasons[0], "shown, the") == snapshot
     part = decide_scores(certainty([x], [y], "chose-first", scale=(1, 10)), GateTable(), (1, 10))
     assert part.status is Status(status)
     assert gated.vsr_status is Status("FAIL" if shift else "PASS")
@@ -214,9 +216,9 @@ def test_how_far_a_pair_moved_counts_in_either_direction() -> None:
     assert down.p_pass > 0.2 > near.p_pass
 
 
-def test_enough_pairs_that_settle_nothing_are_not_called_few() -> None:
+def test_enough_pairs_that_settle_nothing_are_not_called_few(snapshot: SnapshotAssertion) -> None:
     """Where the limits themselves decide nothing the message says what would settle it, not that pairs are lacking."""
-    assert gate_scores([0.3, -0.3] * 20, 0.05).message == "about 320 pairs would settle it (80% power)"
+    assert gate_scores([0.3, -0.3] * 20, 0.05).message == snapshot
     assert gate_scores([0.3, -0.3] * 12, 0.05).message.endswith("would settle it (80% power)")
 
 
@@ -244,7 +246,7 @@ def test_advice_is_the_same_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.5, -0.5])
-def test_a_pass_holds_whatever_lacking_scores_would_have_been(shift: float) -> None:
+def test_a_pass_holds_whatever_lacking_scores_would_have_been(shift: float, snapshot: SnapshotAssertion) -> None:
     """Three pairs without scores, that could have moved across the scale either way, undo a PASS near the tolerance."""
     x = [scored(6 + shift * (n % 2), 6, n, CONTRAST.x) for n in range(60)]
     y = [scored(6, 6 + shift, n, CONTRAST.y) for n in range(60)]
@@ -252,4 +254,4 @@ def test_a_pass_holds_whatever_lacking_scores_would_have_been(shift: float) -> N
     assert decide_scores(found, GateTable(), (1, 10)).status is Status.PASS
     undone = decide_scores(replace(found, lacking=3), GateTable(), (1, 10))
     assert undone.status is Status.INCONCLUSIVE
-    assert "not with the 3 invalid pairs at worst" in undone.text
+    assert lines_about(undone.text, "invalid pairs") == snapshot

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from support.forked import completed, run_module
 from support.project import suite
+from support.rendered import lines_about
 from support.server import Server, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.scaffold import write_scaffold
 
@@ -80,7 +82,9 @@ STARTS = {
 
 @pytest.mark.parametrize("started", STARTS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_a_message_says_records_is_what_replays(tmp_path: Path, server: Server, layout: str, started: str) -> None:
+def test_what_a_message_says_records_is_what_replays(
+    tmp_path: Path, server: Server, layout: str, started: str, snapshot: SnapshotAssertion
+) -> None:
     """The table is in force, and the command of the message records what the first command lacked."""
     repository(tmp_path, server, layout)
     place, command = STARTS[started]
@@ -89,7 +93,7 @@ def test_what_a_message_says_records_is_what_replays(tmp_path: Path, server: Ser
             "pytest ", f"pytest -c {os.path.relpath(tmp_path / 'ci/pytest.ini', tmp_path / place)} "
         )
     first = ran(tmp_path / place, command)
-    assert "nothing is recorded for judge 'j', dataset 'own'" in first.stdout, first.stdout + first.stderr
+    assert lines_about(first.stdout, "'own'") == snapshot
     printed = re.search(r"Record: (pytest .*--judge-record missing)", first.stdout)
     assert printed is not None, first.stdout
     done = ran(tmp_path / place, f"{printed[1]} --judge-force -k recency")
@@ -102,7 +106,7 @@ def test_what_a_message_says_records_is_what_replays(tmp_path: Path, server: Ser
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_step_of_init_finds_its_own_table(
-    tmp_path: Path, server: Server, layout: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, layout: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     """Each command that `init` prints collects the judge tests of the folder and its judge, as it is printed."""
     pkg = repository(tmp_path, server, layout)
@@ -115,10 +119,10 @@ def test_every_step_of_init_finds_its_own_table(
     assert "at most" in preflight.stdout, preflight.stdout + preflight.stderr
     assert "production" in preflight.stdout
     gate = ran(pkg, commands[2])
-    assert "nothing is recorded for judge 'production'" in gate.stdout, gate.stdout + gate.stderr
+    assert lines_about(gate.stdout, "'production'") == snapshot
 
 
-def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server) -> None:
+def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server, snapshot: SnapshotAssertion) -> None:
     """Where nothing of the command leads to the table, the message names its folder, and what it says works."""
     pkg = repository(tmp_path, server, "root-pytest-ini")
     pyproject = pkg / "pyproject.toml"
@@ -126,4 +130,4 @@ def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server) -> N
     bare = ran(tmp_path, "pytest -k recency")
     told = re.search(r"--rootdir=\S+", bare.stdout + bare.stderr)
     assert told is not None, bare.stdout + bare.stderr
-    assert "nothing is recorded for judge 'j'" in ran(tmp_path, f"pytest {told[0]} -k recency").stdout
+    assert lines_about(ran(tmp_path, f"pytest {told[0]} -k recency").stdout, "recorded for") == snapshot

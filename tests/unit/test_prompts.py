@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.judges.judge import load_judge
 from judgefixtures.models.contrasts import NO_CUE, Condition, contrasts
@@ -108,13 +110,9 @@ def own_template(folder: Path, text: str, name: str = "own.txt") -> Path:
 # --- the printed prompt -----------------------------------------------------------------------------------
 
 
-def test_the_paper_prompt_to_the_letter() -> None:
+def test_the_paper_prompt_to_the_letter(snapshot: SnapshotAssertion) -> None:
     """For answers the prompt is the one printed in Appendix A, cue 2 on its own line after cue 1."""
-    assert load_template("silent-judge").render(PAIR, NEW_OLD) == (
-        f"{PAPER_HEAD}{QUESTION}\nResponse 1:\n{FIRST}\nResponse 2:\n{SECOND}\n"
-        "Response 1 was written recently (in 2025).\n"
-        "Response 2 was written a long time ago (in 1950)."
-    )
+    assert load_template("silent-judge").render(PAIR, NEW_OLD) == snapshot
 
 
 def test_without_cues_their_lines_are_empty() -> None:
@@ -124,13 +122,9 @@ def test_without_cues_their_lines_are_empty() -> None:
     )
 
 
-def test_before_puts_each_cue_above_its_response() -> None:
+def test_before_puts_each_cue_above_its_response(snapshot: SnapshotAssertion) -> None:
     """With placement "before" each cue is the line above its own response, and the slots after are empty."""
-    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == (
-        f"{PAPER_HEAD}{QUESTION}\n"
-        f"Response 1:\nResponse 1 was written recently (in 2025).\n{FIRST}\n"
-        f"Response 2:\nResponse 2 was written a long time ago (in 1950).\n{SECOND}\n\n"
-    )
+    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == snapshot
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -141,29 +135,23 @@ def test_without_cues_the_placement_does_not_matter(name: str, pair: Pair) -> No
     assert template.render(pair, NO_CUE, "before") == template.render(pair, NO_CUE, "after")
 
 
-def test_stories_are_called_stories() -> None:
+def test_stories_are_called_stories(snapshot: SnapshotAssertion) -> None:
     """For stories the prompt speaks of story prompt and stories, never of questions or responses."""
     prompt = load_template("silent-judge").render(STORIES, NEW_OLD)
-    assert prompt.endswith(
-        f"\nStory prompt:\n{STORIES.question}\n"
-        f"Story 1:\n{STORIES.response_1}\nStory 2:\n{STORIES.response_2}\n"
-        "Story 1 was written recently (in 2025).\nStory 2 was written a long time ago (in 1950)."
-    )
+    assert prompt == snapshot
     said = prompt.replace('"selected_response"', "").lower()
     assert not [word for word in ("answers to", "question", "response") if word in said]
     assert '"selected_response": 1 or 2 (the better story)' in prompt
-    assert "Output only valid JSON" in prompt
+    assert lines_about(prompt, "Output only") == snapshot
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_an_own_content_type_is_named_in_its_cues(name: str) -> None:
+def test_an_own_content_type_is_named_in_its_cues(name: str, snapshot: SnapshotAssertion) -> None:
     """Another content type is worded as responses, and its cues use its own name."""
     template = load_template(name)
     summaries = replace(PAIR, content_type="Summary")
     prompt = template.render(summaries, NEW_OLD)
-    assert prompt.endswith(
-        "Summary 1 was written recently (in 2025).\nSummary 2 was written a long time ago (in 1950)."
-    )
+    assert lines_about(prompt, "written recently", "was written") == snapshot
     assert template.render(summaries, NO_CUE) == template.render(PAIR, NO_CUE)
 
 
@@ -247,18 +235,15 @@ def test_a_cue_sentence_is_filled_once() -> None:
 # --- templates of one's own -------------------------------------------------------------------------------
 
 
-def test_own_template(tmp_path: Path) -> None:
+def test_own_template(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A file with all slots is a template; its order is its own and other braces are none of ours."""
     path = own_template(tmp_path, '{cue_2} {cue_1} {response_2}|{response_1}|{question} {"json": {}} {cue}\n')
     template = load_template(path)
     assert template.name == "own.txt"
     prompt = template.render(PAIR, NEW_OLD)
-    assert prompt == (
-        "Response 2 was written a long time ago (in 1950). Response 1 was written recently (in 2025). "
-        f'{SECOND}|{FIRST}|{QUESTION} {{"json": {{}}}} {{cue}}'
-    )
+    assert prompt == snapshot
     without = template.render(STORIES, NO_CUE)
-    assert without == '  It stayed shut.|It opened.|A door opens once a year. {"json": {}} {cue}'
+    assert without == snapshot
 
 
 @pytest.mark.parametrize("slot", ["question", "response_1", "response_2", "cue_1", "cue_2"])
@@ -294,14 +279,11 @@ def test_the_question_may_be_repeated(tmp_path: Path) -> None:
     assert template.render(PAIR, NEW_OLD).count(QUESTION) == 2
 
 
-def test_before_needs_no_cue_slots(tmp_path: Path) -> None:
+def test_before_needs_no_cue_slots(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """With placement "before" a template without cue slots is fine, and its prompt still shows both cues."""
     path = own_template(tmp_path, OWN)
     prompt = load_template(path, "before").render(PAIR, NEW_OLD, "before")
-    assert prompt == (
-        f"Q {QUESTION}\nA Response 1 was written recently (in 2025).\n{FIRST}\n"
-        f"B Response 2 was written a long time ago (in 1950).\n{SECOND}"
-    )
+    assert prompt == snapshot
     with pytest.raises(JudgeFixturesError, match=r"lacks \{question\}"):
         load_template(own_template(tmp_path, OWN.replace("{question}", "")), "before")
 
@@ -326,11 +308,11 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, content: bytes | None) -
     assert str(path) in str(error.value)
 
 
-def test_an_unknown_name_is_an_error() -> None:
+def test_an_unknown_name_is_an_error(snapshot: SnapshotAssertion) -> None:
     """A name that is no built-in template names what there is, the likeliest first."""
     with pytest.raises(JudgeFixturesError, match="no template 'silent-juge'") as error:
         load_template("silent-juge")
-    assert 'did you mean "silent-judge"' in str(error.value)
+    assert lines_about(str(error.value), 'mean "silent-judge') == snapshot
     for name in BUILT_IN:
         assert name in str(error.value)
 
@@ -393,17 +375,19 @@ def test_own_family() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"ours": "{content_type} {number} is ours."}])
-def test_a_family_needs_two_labels(labels: Mapping[str, str]) -> None:
+def test_a_family_needs_two_labels(labels: Mapping[str, str], snapshot: SnapshotAssertion) -> None:
     """A family with fewer than two labels has no contrast; the error names it and how many it has."""
-    with pytest.raises(JudgeFixturesError, match=rf"the cue family brand has {len(labels)} label.*two"):
+    with pytest.raises(JudgeFixturesError) as error:
         contrasts("brand", {"brand": labels})
+    assert str(error.value) == snapshot
 
 
-def test_a_sentence_must_say_which_response() -> None:
+def test_a_sentence_must_say_which_response(snapshot: SnapshotAssertion) -> None:
     """A sentence without {number} is refused, naming family, label and sentence."""
     families = {"brand": {"ours": "{content_type} {number} is ours.", "theirs": "{content_type} is theirs."}}
-    with pytest.raises(JudgeFixturesError, match=r"the cue family brand: theirs = '.* is theirs\.'.*add \{number\}"):
+    with pytest.raises(JudgeFixturesError) as error:
         family("brand", families)
+    assert str(error.value) == snapshot
 
 
 def test_an_unknown_family_is_an_error() -> None:

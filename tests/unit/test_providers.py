@@ -52,6 +52,7 @@ from support.server import (
     serving,
     wire,
 )
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.judges.judge import FatalJudgeError, load_judge
 from judgefixtures.models.replies import JudgeReply
@@ -1569,11 +1570,11 @@ def test_many_parts_of_thoughts_take_no_time() -> None:
     assert (content, thoughts) == (parts[1::2], parts[::2])
 
 
-def test_reasoning_of_an_invalid_answer_is_kept() -> None:
+def test_reasoning_of_an_invalid_answer_is_kept(snapshot: SnapshotAssertion) -> None:
     """An answer that was cut off while the model was thinking shows what it thought."""
     with serving(wire(chat("", "length", reasoning_content="On the one hand"))) as server:
         verdict = ask(a_judge("openai", server.url)).verdict
-    assert (verdict.invalid, verdict.reasoning) == ("truncated", "On the one hand")
+    assert (verdict.invalid, verdict.reasoning) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -1644,23 +1645,23 @@ def test_a_reply_says_who_answered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sdk", "answer", "hint"),
+    ("sdk", "answer"),
     [
-        ("openai", wire(chat("{", "length")), "max_output_tokens"),
-        ("google", wire(gemini("{", finish="MAX_TOKENS")), "thinking_budget = 0"),
-        ("openai", wire(chat(None, refusal="I will not rank people.")), "I will not rank people."),
-        ("google", wire({"promptFeedback": {"blockReason": "SAFETY"}}), "SAFETY"),
-        ("openai", wire(chat(None, reasoning=FIRST)), "reasoning"),
-        ("anthropic", wire(claude("{", stop="max_tokens")), "raise it, or let the model think less"),
-        ("anthropic", wire(claude("{", stop="pause_turn")), "pause_turn"),
-        ("anthropic", wire(claude(called({}, "search"), stop="tool_use")), "called a tool"),
-        ("anthropic", wire(claude(stop="refusal", stop_details={"category": "bio"})), "declined to answer: bio"),
+        ("openai", wire(chat("{", "length"))),
+        ("google", wire(gemini("{", finish="MAX_TOKENS"))),
+        ("openai", wire(chat(None, refusal="I will not rank people."))),
+        ("google", wire({"promptFeedback": {"blockReason": "SAFETY"}})),
+        ("openai", wire(chat(None, reasoning=FIRST))),
+        ("anthropic", wire(claude("{", stop="max_tokens"))),
+        ("anthropic", wire(claude("{", stop="pause_turn"))),
+        ("anthropic", wire(claude(called({}, "search"), stop="tool_use"))),
+        ("anthropic", wire(claude(stop="refusal", stop_details={"category": "bio"}))),
     ],
 )
-def test_an_invalid_answer_says_why(sdk: str, answer: Answer, hint: str) -> None:
+def test_an_invalid_answer_says_why(sdk: str, answer: Answer, snapshot: SnapshotAssertion) -> None:
     """What is to be done about an invalid answer, or what the provider said, is in the reply."""
     with serving(answer) as server:
-        assert hint in ask(a_judge(sdk, server.url)).detail
+        assert ask(a_judge(sdk, server.url)).detail == snapshot
 
 
 @pytest.mark.parametrize("more", [{}, {"verdict": "brackets", "response_format": "none"}], ids=["json", "brackets"])
@@ -1890,13 +1891,14 @@ def test_back_off_doubles_with_jitter_up_to_a_ceiling(sdk: str, waits: list[floa
 
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(sdk: str, attempts: int) -> None:
+def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(
+    sdk: str, attempts: int, snapshot: SnapshotAssertion
+) -> None:
     """A server that always fails is asked max_attempts times, and the error says so, with the fault and what to do."""
     with serving(wire(problem("The cluster is on fire."), 500)) as server, pytest.raises(FatalJudgeError) as caught:
         ask(a_judge(sdk, server.url, max_attempts=attempts))
     assert len(server.asked) == attempts
-    for words in (f"after {attempts} attempts", "The cluster is on fire.", "--judge-record missing"):
-        assert words in str(caught.value)
+    assert str(caught.value) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -2056,20 +2058,21 @@ def test_a_key_with_a_line_end_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("key", ["1", "e", "none"])
-def test_a_short_key_changes_no_answer(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_key_changes_no_answer(key: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     """A dummy key, as servers of one's own are given, is not looked for in what the judge says."""
     monkeypatch.setenv("MY_KEY", key)
     told = '{"selected_response": 1, "reason": "none of the others gives a date"}'
     with serving(wire(chat(told))) as server:
         verdict = ask(a_judge("openai", server.url, api_key_env="MY_KEY")).verdict
-    assert (verdict.selected_response, verdict.reason) == (1, "none of the others gives a date")
+    assert (verdict.selected_response, verdict.reason) == snapshot
 
 
-def test_a_blank_key_is_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blank_key_is_a_missing_key(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     """A variable that holds nothing but a blank holds no key."""
     monkeypatch.setenv("MY_KEY", " ")
-    with serving(good("openai")) as server, pytest.raises(FatalJudgeError, match="MY_KEY holds no API key"):
+    with serving(good("openai")) as server, pytest.raises(FatalJudgeError) as error:
         ask(a_judge("openai", server.url, api_key_env="MY_KEY"))
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("sdk", ALL_SDKS)

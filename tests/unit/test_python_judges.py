@@ -29,7 +29,9 @@ import requests
 import urllib3
 from support.asking import finished
 from support.project import uncontrolled
+from support.rendered import lines_about
 from support.server import Answer, Server, problem, serving, wire
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.calls import JudgeCall
 from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
@@ -185,13 +187,15 @@ def test_a_refused_key_is_fatal(client: Any, server: Server, judging: Callable[.
 
 
 @pytest.mark.parametrize("client", [by_openai, by_google, by_httpx, by_requests, by_urllib3], ids=lambda c: c.__name__)
-def test_what_the_server_said_decides(client: Any, server: Server, judging: Callable[..., Judge]) -> None:
+def test_what_the_server_said_decides(
+    client: Any, server: Server, judging: Callable[..., Judge], snapshot: SnapshotAssertion
+) -> None:
     """An exhausted quota comes as a rate limit and never passes; a prompt that is too long is that pair's own fault."""
     error = {"message": "You exceeded your quota", "type": "insufficient_quota", "code": "insufficient_quota"}
     server.says(failing(429, {"error": error}))
     found = raised(judging(through(client, f"{server.url}/v1")))
     assert type(found) is FatalJudgeError
-    assert "quota of this account" in str(found)
+    assert lines_about(str(found), "this account") == snapshot
     error = {"message": "This model's maximum context length is 10", "code": "context_length_exceeded"}
     server.says(failing(400, {"error": error}))
     assert ask(judging(through(client, f"{server.url}/v1"))).invalid == "too-large"
@@ -382,31 +386,30 @@ def test_every_kind_of_callable_is_asked(function: Function, judging: Callable[.
 
 
 @pytest.mark.parametrize("value", [None, 1, {"selected_response": 1}, b"{}", ["1"]], ids=repr)
-def test_a_value_that_is_no_text_is_fatal(value: Any, judging: Callable[..., Judge]) -> None:
+def test_a_value_that_is_no_text_is_fatal(
+    value: Any, judging: Callable[..., Judge], snapshot: SnapshotAssertion
+) -> None:
     """Only text can be read and recorded: anything else is told with its type, and never guessed at."""
-    with pytest.raises(FatalJudgeError, match=rf"judge returned {type(value).__name__}, not the judge's text \(str\)"):
+    with pytest.raises(FatalJudgeError) as error:
         ask(judging(lambda _prompt: value))
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("target", "words"),
+    "target",
     [
-        ("no_such_module_here:judge", "cannot be imported: No module named 'no_such_module_here'"),
-        (
-            "judgefixtures.models.pairs:juge",
-            "cannot be imported: module 'judgefixtures.models.pairs' has no attribute 'juge'",
-        ),
-        (
-            "judgefixtures.models.pairs:Pair.nothing.more",
-            "cannot be imported: type object 'Pair' has no attribute 'nothing'",
-        ),
-        ("judgefixtures.models.pairs:FIELDS", "is a tuple, not a function of one prompt"),
-        ("broken_module:judge", "its module raised ZeroDivisionError: division by zero, {folder}/broken_module.py:2"),
-        ("unreadable_module:judge", "its module raised SyntaxError"),
-        ("leaving_module:judge", "its module raised SystemExit: 1, {folder}/leaving_module.py:1"),
+        "no_such_module_here:judge",
+        "judgefixtures.models.pairs:juge",
+        "judgefixtures.models.pairs:Pair.nothing.more",
+        "judgefixtures.models.pairs:FIELDS",
+        "broken_module:judge",
+        "unreadable_module:judge",
+        "leaving_module:judge",
     ],
 )
-def test_a_wrong_target_is_told(tmp_path: Path, target: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_target_is_told(
+    tmp_path: Path, target: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     """A module or name that is not there, no function, or a module that fails: one sentence that names the target."""
     (tmp_path / "broken_module.py").write_text("x = 0\ny = 1 / x\n")
     (tmp_path / "unreadable_module.py").write_text("def judge(:\n")
@@ -415,7 +418,7 @@ def test_a_wrong_target_is_told(tmp_path: Path, target: str, words: str, monkeyp
     with pytest.raises(FatalJudgeError) as caught:
         ask(load_judge({"provider": "python", "target": target}, "ours"))
     assert f"target = {target!r}" in str(caught.value)
-    assert words.format(folder=tmp_path) in str(caught.value)
+    assert str(caught.value) == snapshot
 
 
 # --- how sure it was ----------------------------------------------------------------------------------------
@@ -471,32 +474,34 @@ def test_a_function_says_how_sure_it_was(
     ],
     ids=repr,
 )
-def test_what_is_no_probability_is_told(judging: Callable[..., Judge], stated: Any) -> None:
+def test_what_is_no_probability_is_told(
+    judging: Callable[..., Judge], stated: Any, snapshot: SnapshotAssertion
+) -> None:
     """Probabilities that say nothing, or would be certainties, end the run with what to return."""
     judge = judging(lambda _prompt: {"text": VERDICT, "probabilities": stated}, logprobs=True)
-    with pytest.raises(FatalJudgeError, match=r'return \{"1": p, "2": q\}.*return the text alone'):
+    with pytest.raises(FatalJudgeError) as error:
         ask(judge)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("returned", "more", "words"),
+    ("returned", "more"),
     [
-        ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}}, {}, r"returned dict, not .* with logprobs = true"),
-        (None, {}, r"returned NoneType, not the judge's text .* with logprobs = true"),
-        (5, {"logprobs": True}, "returned int, not the judge's text"),
-        ({"text": VERDICT}, {"logprobs": True}, "returned a mapping with"),
-        ({"text": None, "probabilities": {"1": 0.5, "2": 0.4}}, {"logprobs": True}, "returned a mapping with"),
-        (
-            {"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}, "x": 1},
-            {"logprobs": True},
-            "returned a mapping with",
-        ),
+        ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}}, {}),
+        (None, {}),
+        (5, {"logprobs": True}),
+        ({"text": VERDICT}, {"logprobs": True}),
+        ({"text": None, "probabilities": {"1": 0.5, "2": 0.4}}, {"logprobs": True}),
+        ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}, "x": 1}, {"logprobs": True}),
     ],
 )
-def test_what_is_no_answer_is_told(judging: Callable[..., Judge], returned: Any, more: Any, words: str) -> None:
+def test_what_is_no_answer_is_told(
+    judging: Callable[..., Judge], returned: Any, more: Any, snapshot: SnapshotAssertion
+) -> None:
     """Anything but a text, or a mapping where probabilities are wanted, is a mistake that is named."""
-    with pytest.raises(FatalJudgeError, match=words):
+    with pytest.raises(FatalJudgeError) as error:
         ask(judging(lambda _prompt: returned, **more))
+    assert str(error.value) == snapshot
 
 
 # --- in a run ---------------------------------------------------------------------------------------------
@@ -523,7 +528,9 @@ def test_recency(judge, pairs, contrast, gate):
 
 
 @pytest.mark.slow
-def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytester) -> None:
+def test_a_judge_without_http_is_run_live_and_said_to_be(
+    pytester: pytest.Pytester, snapshot: SnapshotAssertion
+) -> None:
     """Nothing can be recorded of a judge that asks nobody: it is run, each time, and the summary says so."""
     pytester.makepyprojecttoml(uncontrolled(CONFIGURATION))
     pytester.makepyfile(
@@ -536,7 +543,7 @@ def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytest
     for options in ((), ("--judge-record", "missing")):
         result = pytester.runpytest_subprocess(*options)
         result.assert_outcomes(passed=1)
-        result.stdout.fnmatch_lines(["*ours made no HTTP call that could be recorded: it was run live, not replayed*"])
+        assert lines_about(str(result.stdout), "no HTTP call") == snapshot
 
 
 @pytest.mark.slow

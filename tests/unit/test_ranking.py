@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, t, ttest_1samp
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.statistics import format_estimate, mean_interval
 from judgefixtures.statistics.ranking import rank_labels
@@ -396,32 +397,17 @@ def test_bradley_terry_of_two_labels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shifts", "confidence", "expected"),
+    ("shifts", "confidence"),
     [
-        pytest.param(
-            everywhere(1, 100),
-            0.90,
-            "expert > human > llm > unknown (n=100): certified, every step at 95% confidence",
-            id="certified",
-        ),
-        pytest.param(
-            {**everywhere(1, 100), ("human", "llm"): [1] * 30 + [-1] * 70},
-            0.95,
-            "expert > llm > human > unknown (n=100): not certified: human over llm -0.20, 95% CI [-.287, -.105]",
-            id="other-order",
-        ),
-        pytest.param(
-            everywhere(0, 20, ["new", "old"]),
-            0.90,
-            "new = old (n=20): not certified: new over old 0.00, 90% CI [-.057, .057]",
-            id="nothing-moved",
-        ),
+        pytest.param(everywhere(1, 100), 0.90, id="certified"),
+        pytest.param({**everywhere(1, 100), ("human", "llm"): [1] * 30 + [-1] * 70}, 0.95, id="other-order"),
+        pytest.param(everywhere(0, 20, ["new", "old"]), 0.90, id="nothing-moved"),
     ],
 )
-def test_message(shifts: Shifts, confidence: float, expected: str) -> None:
+def test_message(shifts: Shifts, confidence: float, snapshot: SnapshotAssertion) -> None:
     """One line: the estimated order, its n, and that it is certified or which steps are not, with intervals."""
     labels = ["new", "old"] if ("new", "old") in shifts else LABELS
-    assert rank_labels(shifts, labels, confidence).message == expected
+    assert rank_labels(shifts, labels, confidence).message == snapshot
 
 
 @some
@@ -461,32 +447,34 @@ ONE = {("a", "b"): [1, 0], ("a", "c"): [1, 0], ("b", "c"): [0, 0]}
 
 
 @pytest.mark.parametrize(
-    ("shifts", "labels", "complaint"),
+    ("shifts", "labels"),
     [
-        pytest.param({("a", "b"): [1], ("a", "c"): [1]}, "abc", "no contrast of 'b' and 'c'", id="missing"),
-        pytest.param({}, "ab", "no contrast of 'a' and 'b'", id="empty"),
-        pytest.param({**ONE, ("c", "a"): [1, 0]}, "abc", "'a' and 'c' in both orientations", id="twice"),
-        pytest.param({**ONE, ("a", "d"): [1, 0]}, "abc", r"\[\('a', 'd'\)\] does not contrast two", id="unknown"),
-        pytest.param({**ONE, ("a", "a"): [0, 0]}, "abc", r"\[\('a', 'a'\)\] does not contrast two", id="itself"),
-        pytest.param({**ONE, ("b", "c"): [0]}, "abc", r"same pairs.*\('b', 'c'\): 1", id="lengths"),
-        pytest.param({("a", "b"): []}, "ab", "one or more", id="no-pairs"),
-        pytest.param({("a", "b"): [1, 2, 0]}, "ab", r"\[\('a', 'b'\)\] must hold -1, 0 and 1 only.*got \[2\]", id="2"),
-        pytest.param({("a", "b"): [0.25]}, "ab", r"got \[0\.25\]", id="quarter"),
-        pytest.param(ONE, "abcc", r"each once, got \['a', 'b', 'c', 'c'\]", id="label-twice"),
-        pytest.param({}, "a", "two or more", id="one-label"),
+        pytest.param({("a", "b"): [1], ("a", "c"): [1]}, "abc", id="missing"),
+        pytest.param({}, "ab", id="empty"),
+        pytest.param({**ONE, ("c", "a"): [1, 0]}, "abc", id="twice"),
+        pytest.param({**ONE, ("a", "d"): [1, 0]}, "abc", id="unknown"),
+        pytest.param({**ONE, ("a", "a"): [0, 0]}, "abc", id="itself"),
+        pytest.param({**ONE, ("b", "c"): [0]}, "abc", id="lengths"),
+        pytest.param({("a", "b"): []}, "ab", id="no-pairs"),
+        pytest.param({("a", "b"): [1, 2, 0]}, "ab", id="2"),
+        pytest.param({("a", "b"): [0.25]}, "ab", id="quarter"),
+        pytest.param(ONE, "abcc", id="label-twice"),
+        pytest.param({}, "a", id="one-label"),
     ],
 )
-def test_refusals(shifts: Any, labels: str, complaint: str) -> None:
+def test_refusals(shifts: Any, labels: str, snapshot: SnapshotAssertion) -> None:
     """What cannot be ranked is refused with a message that names the label, contrast or value at fault."""
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(ValueError) as error:
         rank_labels(shifts, list(labels))
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 90, math.nan])
-def test_confidence_lies_between_0_and_1(confidence: float) -> None:
+def test_confidence_lies_between_0_and_1(confidence: float, snapshot: SnapshotAssertion) -> None:
     """A confidence outside (0, 1) is refused."""
-    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+    with pytest.raises(ValueError) as error:
         rank_labels(ONE, list("abc"), confidence)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.whole

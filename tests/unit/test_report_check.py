@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from support.project import Project, small_project, suite
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 
@@ -81,14 +83,16 @@ def files(project: Project) -> dict[str, bytes]:
     ],
     ids=" ".join,
 )
-def test_a_typed_option_without_a_judge_test_is_11(project: Project, typed: tuple[str, ...]) -> None:
+def test_a_typed_option_without_a_judge_test_is_11(
+    project: Project, typed: tuple[str, ...], snapshot: SnapshotAssertion
+) -> None:
     """The command names judges or a report, and selects other tests alone: 11, as where nothing was decided."""
     ran = project.run("test_other.py", *typed)
     assert ran.ret == 11, ran.said
-    assert NOTHING in ran.said
+    assert lines_about(ran.said, "selected: nothing") == snapshot
 
 
-def test_the_report_says_that_nothing_was_selected(project: Project) -> None:
+def test_the_report_says_that_nothing_was_selected(project: Project, snapshot: SnapshotAssertion) -> None:
     """The report of the run before does not stay: the new one says so in each file, and check and merge end with 11."""
     assert project.run("--judge-report", "report").ret == 0
     before = files(project)
@@ -97,7 +101,7 @@ def test_the_report_says_that_nothing_was_selected(project: Project) -> None:
     after = files(project)
     assert {*before} == {*after}
     assert project.report()["status"] == "NOT_APPLICABLE"
-    assert project.report()["warnings"] == [NOTHING]
+    assert project.report()["warnings"] == snapshot
     assert all(NOTHING in after[name].decode() for name in ("report.json", "report.md", "report.html"))
     assert check(project) == 11
     report = str(project.path / "report")
@@ -108,11 +112,11 @@ def test_the_report_says_that_nothing_was_selected(project: Project) -> None:
     assert NOTHING not in (project.path / "merged" / "report.json").read_text()
 
 
-def test_pytests_own_codes_stay(project: Project) -> None:
+def test_pytests_own_codes_stay(project: Project, snapshot: SnapshotAssertion) -> None:
     """No test at all is pytest's 5, a failing one 1; the report says what it is about in either case."""
     ran = project.run("--judge-report", "report", "-k", "nowhere")
     assert ran.ret == 5, ran.said
-    assert project.report()["warnings"] == [NOTHING]
+    assert project.report()["warnings"] == snapshot
     project.write("test_other.py", "def test_other():\n    assert False\n")
     assert project.run("--judge-report", "report", "test_other.py").ret == 1
     assert check(project) == 11
@@ -158,7 +162,7 @@ def test_a_look_is_no_run(project: Project, look: str) -> None:
 
 @pytest.mark.parametrize("place", ["mine.py", "test_recency.py", "conftest.py", "a hook"])
 def test_a_run_that_ends_itself_leaves_no_report(
-    project: Project, place: str, capsys: pytest.CaptureFixture[str]
+    project: Project, place: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """os._exit(0) in a judge, a test, a conftest.py: exit code 0 that nothing can stop, no old report, a red check."""
     assert project.run("--judge-report", "report").ret == 0
@@ -170,7 +174,7 @@ def test_a_run_that_ends_itself_leaves_no_report(
     assert project.run("--judge-report", "report").ret == 0
     assert not (project.path / "report" / "report.json").exists()
     assert check(project) == 2
-    assert "run the tests again with --judge-report" in capsys.readouterr().err
+    assert lines_about(capsys.readouterr().err, "--judge-report") == snapshot
 
 
 def test_a_first_run_that_ends_itself_has_no_report_to_check(project: Project) -> None:
@@ -256,13 +260,13 @@ def test_a_preflight_ends_as_a_run_does_where_a_file_cannot_be_imported(
     assert project.run("--judge-preflight", *options).ret == code
 
 
-def test_the_documented_ci_checks_the_report() -> None:
+def test_the_documented_ci_checks_the_report(snapshot: SnapshotAssertion) -> None:
     """The how-to, the example's script and its two CI files run the check after the gate."""
     root = Path(__file__).parents[2]
     example = root / "examples" / "support-judge"
     pages = [root / "docs" / "how-to" / "ci.md", example / "ci" / "gate.sh", example / ".gitlab-ci.yml"]
     for page in (*pages, example / ".github" / "workflows" / "judge-gate.yml"):
-        assert "judgefixtures report check report" in page.read_text(encoding="utf-8"), page
+        assert lines_about(page.read_text(encoding="utf-8"), "judgefixtures report") == snapshot
 
 
 def test_the_script_of_the_example_is_red_without_a_report(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 from support.forked import gate_here
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.models.check_rows import ContrastRow, PairShifts
@@ -106,26 +108,23 @@ def written(folder: Path, left: RunRecord) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("other", "words"),
+    "other",
     [
-        (record(found(moved=9)), "the result of i is not the same"),
-        (record(found(), judges={"mine": {"model": "b"}}, item="j"), "the judge 'mine' is not the same"),
-        (RunRecord.of(RunInfo("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
-        (
-            RunRecord.of(RunInfo("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []),
-            "--judge-pairs or --judge-repeats",
-        ),
+        record(found(moved=9)),
+        record(found(), judges={"mine": {"model": "b"}}, item="j"),
+        RunRecord.of(RunInfo("2", "2026-01-01"), [], [], [], []),
+        RunRecord.of(RunInfo("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []),
     ],
 )
 def test_what_is_no_part_of_the_run_is_refused(
-    other: RunRecord, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    other: RunRecord, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """Two results of one item, two judges of one name or two versions are no parts of one run: exit code 2, and why."""
     one = written(tmp_path / "one", record(found(), judges={"mine": {"model": "a"}}))
     assert (
         main(["report", "merge", str(one), str(written(tmp_path / "two", other)), "--into", str(tmp_path / "m")]) == 2
     )
-    assert words in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot
     assert not (tmp_path / "m").exists()
 
 
@@ -176,7 +175,10 @@ def test_a_folder_that_is_no_report_is_refused(
     ],
 )
 def test_a_report_of_another_form_is_refused(
-    change: Callable[[dict[str, Any]], object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[dict[str, Any]], object],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     """A file of today's format that lacks what this version needs is one sentence as well."""
     folder = written(tmp_path / "one", record(found()))
@@ -185,7 +187,7 @@ def test_a_report_of_another_form_is_refused(
     change(fields)
     (folder / "results.jsonl").write_text(f"{json.dumps(fields)}\n{items}")
     assert main(["report", "merge", str(folder), "--into", str(tmp_path / "m")]) == 2
-    assert "is not what a run with --judge-report" in capsys.readouterr().err
+    assert lines_about(capsys.readouterr().err, "--judge-report") == snapshot
 
 
 def passed(item: str, judge: str = "mine") -> RunRecord:
@@ -214,12 +216,14 @@ def test_prices_are_in_one_order(tmp_path: Path) -> None:
     assert files(tmp_path / "m") == files(tmp_path / "n")
 
 
-def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_was_stopped_is_no_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     """What a stopped run did not come to is an ERROR of the whole, unless another part has it."""
     one = passed("i")
     cut = written(tmp_path / "a", replace(one, about=replace(one.about, unfinished=("j",))))
     assert main(["report", "merge", str(cut), "--into", str(tmp_path / "m")]) == 1
-    assert "a run was stopped before its end: 1 item did not run, j first" in capsys.readouterr().out
+    assert lines_about(capsys.readouterr().out, "stopped before") == snapshot
     assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
     rest = written(tmp_path / "b", passed("j"))
     assert main(["report", "merge", str(cut), str(rest), "--into", str(tmp_path / "n")]) == 0
@@ -228,13 +232,13 @@ def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("options", [(), ("-n", "1")])
-def test_a_run_that_x_ended_is_no_whole(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_run_that_x_ended_is_no_whole(tmp_path: Path, options: tuple[str, ...], snapshot: SnapshotAssertion) -> None:
     """-x leaves items out: alone they are an ERROR, and with a run of the others the parts are whole."""
     selection = ("-k", "recency", "--judge", "simulated-gpt-4o")
     assert ran(tmp_path / "cut", *selection, "-x", *options) == (2 if options else 1)  # xdist is interrupted by itself
     report = json.loads((tmp_path / "cut" / "report.json").read_text())
     assert report["status"] == "ERROR"
-    assert any("a run was stopped before its end: 1 item did not run" in warning for warning in report["warnings"])
+    assert lines_about(report["warnings"], "stopped before") == snapshot
     assert main(["report", "merge", str(tmp_path / "cut"), "--into", str(tmp_path / "m")]) == 1
     assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
     assert ran(tmp_path / "whole", *selection) == 1
@@ -277,10 +281,10 @@ def changes(old: Finding, new: Finding) -> ReportChanges:
     return compare_reports(record(old), record(new))
 
 
-def test_the_same_report_did_not_change() -> None:
+def test_the_same_report_did_not_change(snapshot: SnapshotAssertion) -> None:
     """Nothing differs, and nothing is said to."""
     same = changes(found(moved=7), found(moved=7))
-    assert same.lines[0].startswith("NO CHANGE: none of 1 estimates")
+    assert lines_about(same.lines[0], "CHANGE: none") == snapshot
     assert not same.beyond_chance
 
 
@@ -293,10 +297,10 @@ def test_a_change_of_many_pairs_is_more_than_chance() -> None:
     assert "same" in text
 
 
-def test_a_change_of_few_pairs_is_noise() -> None:
+def test_a_change_of_few_pairs_is_noise(snapshot: SnapshotAssertion) -> None:
     """Three pairs more than before are shown, and said to be no more than chance."""
     found_changes = changes(found(moved=4), found(moved=7))
-    assert found_changes.lines[0].startswith("NO CHANGE beyond chance: 1 of 1")
+    assert lines_about(found_changes.lines[0], "CHANGE beyond") == snapshot
     assert not found_changes.beyond_chance
 
 
@@ -373,13 +377,12 @@ def test_what_was_imported_elsewhere_is_no_other_judge() -> None:
     assert any("another judge" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 2"])).lines)
 
 
-def test_another_status_judge_or_version_is_told() -> None:
+def test_another_status_judge_or_version_is_told(snapshot: SnapshotAssertion) -> None:
     """A result that passed and fails now is told, and so is a judge that is another one."""
     old = record(found(), judges={"mine": {"model": "a"}})
     new = record(found(Status.FAIL, moved=40), judges={"mine": {"model": "b"}})
     text = "\n".join(compare_reports(old, new).lines)
-    assert "mine on qa: recency-new-old was PASS, is FAIL" in text
-    assert "mine is another judge than it was" in text
+    assert lines_about(text, "qa: recency-new-old", "another judge") == snapshot
 
 
 def test_reports_of_different_things_cannot_be_compared() -> None:

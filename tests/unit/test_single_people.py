@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.project import Project, in_pyproject
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.checks import Answers, CheckInput
 from judgefixtures.checks.human_agreement import AgreementCheck
@@ -80,10 +82,11 @@ def test_an_invalid_answer_counts_at_worst(labels: list[str]) -> None:
     )
 
 
-def test_one_label_is_none_of_several_people() -> None:
+def test_one_label_is_none_of_several_people(snapshot: SnapshotAssertion) -> None:
     """Of one person there is nobody else to agree with."""
-    with pytest.raises(ValueError, match="at least two people"):
+    with pytest.raises(ValueError) as error:
         difference_from_people("pass", ["pass"])
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def row_of(finding: Finding) -> AgreementRow:
 
 
 @pytest.mark.parametrize(("people", "ties"), [(2, True), (3, False)])
-def test_planted_judges_are_told_apart(people: int, ties: bool) -> None:
+def test_planted_judges_are_told_apart(people: int, ties: bool, snapshot: SnapshotAssertion) -> None:
     """A good judge agrees as well as people do, a poor one less; examples on which two people are tied count."""
     good, poor = (row_of(planted(people, 600, accuracy, {})) for accuracy in (0.92, 0.70))
     assert good.as_people is not None
@@ -200,7 +203,7 @@ def test_planted_judges_are_told_apart(people: int, ties: bool) -> None:
     assert good.as_people.difference.n == 600
     assert (good.as_people.ties > 0, good.n) == (ties, 600 - good.as_people.ties)
     assert ("kappa leaves out" in good.message) == ties
-    assert "agrees less with people than they do with each other" in poor.message
+    assert lines_about(poor.message, "agrees less") == snapshot
 
 
 def test_it_decides_where_that_is_set() -> None:
@@ -216,22 +219,20 @@ def test_it_decides_where_that_is_set() -> None:
 
 
 @pytest.mark.parametrize("accuracy", [0.92, 0.70])
-def test_without_its_answers_about_ties_nothing_is_decided(accuracy: float) -> None:
+def test_without_its_answers_about_ties_nothing_is_decided(accuracy: float, snapshot: SnapshotAssertion) -> None:
     """A judge and people agree least on ties: the comparison that leaves them out is INCONCLUSIVE and says so."""
     found = planted(2, 600, accuracy, {"as_people": True}, ties="missing")
     assert (found.status, row_of(found).as_people.status) == (Status.INCONCLUSIVE, "INCONCLUSIVE")  # type: ignore[union-attr]
     ties = row_of(planted(2, 600, accuracy, {})).as_people.ties  # type: ignore[union-attr]
-    assert f"answers about {ties} ties between people are missing: nothing is decided without them" in found.reasons[0]
+    assert f" {ties} ties between people" in found.reasons[0]
+    assert found.reasons[0] == snapshot
 
 
 def test_invalid_answers_about_ties_are_too_many_as_well() -> None:
     """They have no label, and count to max_invalid all the same."""
     found = planted(2, 600, 0.92, {"as_people": True}, ties="invalid")
     ties = row_of(planted(2, 600, 0.92, {})).as_people.ties  # type: ignore[union-attr]
-    assert (found.status, f"{ties} of 600 grades are invalid, demonstrably more" in found.reasons[0]) == (
-        Status.ERROR,
-        True,
-    )
+    assert (found.status, f"{ties} of 600 grades" in found.reasons[0]) == (Status.ERROR, True)
 
 
 @pytest.mark.parametrize("gate", [{"people_margin": 0}, {"people_margin": 1.5}, {"as_people": "yes"}])
@@ -241,7 +242,7 @@ def test_other_settings_are_refused(gate: dict[str, Any]) -> None:
         build_config({"gate": {"agreement": gate}}).gate("agreement")
 
 
-def test_the_preflight_says_what_people_can_show() -> None:
+def test_the_preflight_says_what_people_can_show(snapshot: SnapshotAssertion) -> None:
     """For the numbers of people and examples that there are."""
     pairs = [
         Example(f"e{n}", "Why?", "So.", label="pass", labels={"a": "pass", "b": "pass", "c": "fail"})
@@ -250,12 +251,12 @@ def test_the_preflight_says_what_people_can_show() -> None:
     said = AgreementCheck().prospect(
         build_config({}), judge_table({"provider": "openai", "model": "m", "mode": "binary"}), "own", pairs
     )
-    assert "with 3 people and 400 examples a judge that agrees as they do" in said
+    assert lines_about(said, "that agrees") == snapshot
     related = [replace(each, cluster=str(n // 10)) for n, each in enumerate(pairs)]
     said = AgreementCheck().prospect(
         build_config({}), judge_table({"provider": "openai", "model": "m", "mode": "binary"}), "own", related
     )
-    assert "with 3 people and 40 clusters of examples a judge that agrees as they do" in said
+    assert lines_about(said, "clusters of") == snapshot
 
 
 # --- recorded and replayed ---------------------------------------------------------------------------------------

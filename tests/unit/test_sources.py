@@ -19,7 +19,9 @@ import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from packaging.version import Version
 from support.project import Project, suite
+from support.rendered import lines_about
 from support.server import NOWHERE
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import build_config
 from judgefixtures.models.pairs import Pair, pair_to_row
@@ -285,7 +287,7 @@ def test_every_column_that_is_needed_is_missed(name: str, copy: Callable[..., So
 
 
 @on_the_hub
-def test_another_type_in_a_column(name: str, copy: Callable[..., Source]) -> None:
+def test_another_type_in_a_column(name: str, copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """A text column that holds numbers is an error that names the row and the field: no traceback, no guess."""
     column = {
         "eli5": "title",
@@ -296,16 +298,16 @@ def test_another_type_in_a_column(name: str, copy: Callable[..., Source]) -> Non
         "rewardbench": "chosen",
     }[name]
     table = [{**row, column: 7} for row in TABLES[name][0]()]
-    assert re.search(rf"row 1: (field )?'?{column}'? (must be a text|is 7)", refusal(copy(name, table)))
+    assert refusal(copy(name, table)) == snapshot
 
 
-def test_eli5(copy: Callable[..., Source]) -> None:
+def test_eli5(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """A pair is two answers whose upvotes differ at least by the ratio, the better one first; the rest is counted."""
     sample = load_sample(copy("eli5", one_per_question=False))
     assert {pair.id for pair in sample.pairs} == {"q0-a00-a01", "q1-a11-a10", "q1-a12-a10", "q1-a12-a11", "q4-a41-a40"}
     first = {pair.id: pair for pair in sample.pairs}["q1-a11-a10"]
     assert first == Pair("q1-a11-a10", "Why 1?\n\nTell me.", "answer 1 with 9", "answer 1 with 3", 1)
-    assert sample.left_out == {"questions of another subreddit": 1, "pairs with a ratio of upvotes below 2": 1}
+    assert sample.left_out == snapshot
 
 
 def test_eli5_answers_of_the_other_form(copy: Callable[..., Source]) -> None:
@@ -317,12 +319,10 @@ def test_eli5_answers_of_the_other_form(copy: Callable[..., Source]) -> None:
     assert load_sample(copy("eli5", table)) == load_sample(copy("eli5"))
 
 
-def test_eli5_answers_that_are_others(copy: Callable[..., Source]) -> None:
+def test_eli5_answers_that_are_others(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """Answers without one of their fields are refused with what was found and expected."""
     table = [{**eli5_row(0, 10, 4), "answers": {"a_id": ["a", "b"], "text": ["1", "2"]}}]
-    assert "answers have no 'score': found 'a_id', 'text'; expected 'a_id', 'text', 'score'" in refusal(
-        copy("eli5", table)
-    )
+    assert lines_about(refusal(copy("eli5", table)), "'score'") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -352,11 +352,11 @@ def test_eli5_answers_with_more(copy: Callable[..., Source]) -> None:
     assert load_sample(copy("eli5", table)) == load_sample(copy("eli5"))
 
 
-def test_eli5_without_text_or_difference(copy: Callable[..., Source]) -> None:
+def test_eli5_without_text_or_difference(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """Equal upvotes make no gold, and a deleted answer no pair; both are counted."""
     table = [eli5_row(0, 4, 4), eli5_row(1, 9, 1), eli5_row(2, 9, 1)]
     table[1]["answers"]["text"][1] = " "
-    assert load_sample(copy("eli5", table)).left_out == {"pairs with an empty text": 1, "pairs with equal upvotes": 1}
+    assert load_sample(copy("eli5", table)).left_out == snapshot
 
 
 @pytest.mark.parametrize("name", ["eli5", "shp-eli5", "litbench"])
@@ -384,7 +384,7 @@ def test_the_largest_ratio(name: str, within: int, copy: Callable[..., Source]) 
     assert 0 < len(only.pairs) < within
 
 
-def test_the_largest_ratio_as_documented(copy: Callable[..., Source]) -> None:
+def test_the_largest_ratio_as_documented(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """close-calls.md's example: of 10, 9 and 4 upvotes the pair 10 and 9 is kept, the two others are counted."""
     (said,) = re.findall(
         r"^\[tool\.judgefixtures\.datasets\.close-answers\]\n(.*?)^```", DATASETS.read_text(), re.MULTILINE | re.DOTALL
@@ -393,16 +393,18 @@ def test_the_largest_ratio_as_documented(copy: Callable[..., Source]) -> None:
     keys = {key: value for key, value in table.items() if key != "source"}
     sample = load_sample(copy(table["source"], [eli5_row(0, 10, 9, 4)], **keys))
     assert [pair.id for pair in sample.pairs] == ["q0-a00-a01"]
-    assert left_out_counts(sample.left_out) == "2 pairs with a ratio of upvotes above 1.5"
+    assert left_out_counts(sample.left_out) == snapshot
 
 
-def test_shp(copy: Callable[..., Source]) -> None:
+def test_shp(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """labels = 1 says that A is preferred, 0 that B is."""
     pairs = unbalanced(copy("shp-eli5"))
     assert pairs["Why 0?"] == Pair("p0-c0-d0", "Why 0?", "A 0", "B 0", 2)
     assert pairs["Why 1?"].gold == 1
     assert "Why 2?" not in pairs
-    assert "labels is 3, which is not known" in refusal(copy("shp-eli5", [{**row, "labels": 3} for row in shp_table()]))
+    assert (
+        lines_about(refusal(copy("shp-eli5", [{**row, "labels": 3} for row in shp_table()])), "labels is") == snapshot
+    )
 
 
 def test_shp_of_all_subreddits(tmp_path: Path) -> None:
@@ -433,7 +435,7 @@ def test_litbench(copy: Callable[..., Source]) -> None:
     assert {p.content_type for p in load_pairs(copy("litbench", content_type="Tale"))} == {"Tale"}
 
 
-def test_litbench_rehydrated(tmp_path: Path) -> None:
+def test_litbench_rehydrated(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A CSV of stories without upvotes is read; a ratio that is asked for all the same is an error."""
     with (tmp_path / "test.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ["prompt", "chosen_story", "rejected_story"])
@@ -441,25 +443,25 @@ def test_litbench_rehydrated(tmp_path: Path) -> None:
         writer.writerow({"prompt": "NA", "chosen_story": 'He said "no",\nthen left.', "rejected_story": "007"})
     source = Source("mine", tmp_path / "test.csv", "litbench", balance_positions=False)
     (pair,) = load_pairs(source)
-    assert (pair.question, pair.response_1, pair.response_2) == ("NA", 'He said "no",\nthen left.', "007")
+    assert (pair.question, pair.response_1, pair.response_2) == snapshot
     refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", min_ratio=2.0))
-    assert "row 1: min_ratio is set, but the row has no upvotes" in refused
+    assert lines_about(refused, "min_ratio is") == snapshot
     refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", max_ratio=3.0))
-    assert "row 1: max_ratio is set, but the row has no upvotes" in refused
+    assert lines_about(refused, "max_ratio is") == snapshot
     refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", min_ratio=2.0, max_ratio=3.0))
     assert refused.endswith("Leave min_ratio and max_ratio out.")
 
 
 @pytest.mark.parametrize("name", ["litbench", None])
-def test_litbench_ids_alone(name: str | None, tmp_path: Path) -> None:
+def test_litbench_ids_alone(name: str | None, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """LitBench's test set holds ids only: that is said, with the CSV that would do."""
     table = [{"chosen_comment_id": "abc", "rejected_comment_id": "def"}]
     message = refusal(Source("mine", as_parquet(table, tmp_path, None), name))
-    assert "holds ids of Reddit comments only, no stories" in message
+    assert lines_about(message, "Reddit comments") == snapshot
     assert "'prompt', 'chosen_story', 'rejected_story'" in message
 
 
-def test_rewardbench(copy: Callable[..., Source]) -> None:
+def test_rewardbench(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """The category is the official domain of the subset; all four are there; an unknown subset is an error."""
     pairs = load_pairs(copy("rewardbench"))
     assert len(pairs) == 23
@@ -468,7 +470,7 @@ def test_rewardbench(copy: Callable[..., Source]) -> None:
     assert by_id["hep-go-18"].category == "Reasoning"
     assert (by_id["alpacaeval-easy-0"].response_1, by_id["alpacaeval-easy-0"].gold) == ("good 0", 1)
     table = [{**row, "subset": "hep-cobol"} for row in rewardbench_table()]
-    assert "subset is 'hep-cobol', which is not known: did you mean" in refusal(copy("rewardbench", table))
+    assert lines_about(refusal(copy("rewardbench", table)), "'hep-cobol'") == snapshot
 
 
 def test_an_id_that_is_used_for_several_pairs(copy: Callable[..., Source]) -> None:
@@ -482,13 +484,13 @@ def test_an_id_that_is_used_for_several_pairs(copy: Callable[..., Source]) -> No
     assert load_sample(copy("rewardbench", table[::-1])) == sample
 
 
-def test_judgebench(copy: Callable[..., Source]) -> None:
+def test_judgebench(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """Gold and responses are as in the data; the category is the authors' group, or the source as it is."""
     pairs = unbalanced(copy("judgebench"))
     assert [pairs[f"What {i}?"].category for i in range(5)] == ["knowledge", "reasoning", "math", "coding", "a new one"]
     assert pairs["What 1?"] == Pair("1-uuid", "What 1?", "A 1", "B 1", 2, "reasoning")
     table = [{**row, "label": "A=B"} for row in judgebench_table()]
-    assert "label is 'A=B', which is not known" in refusal(copy("judgebench", table))
+    assert lines_about(refusal(copy("judgebench", table)), "A=B', which") == snapshot
 
 
 def test_labels_are_read_by_their_names(tmp_path: Path) -> None:
@@ -543,7 +545,7 @@ def test_the_files_of_a_split(name: str, tmp_path: Path) -> None:
     assert [pair.question for pair in load_pairs(Source("eli5", tmp_path, "eli5"))] == ["Why 2?"]
 
 
-def test_judgebench_splits_of_a_folder(tmp_path: Path) -> None:
+def test_judgebench_splits_of_a_folder(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A clone of the hub's repository holds a file a split: gpt is taken unless the table says claude."""
     (tmp_path / "data").mkdir()
     gpt, claude = judgebench_table()[:2], judgebench_table()[2:]
@@ -551,16 +553,16 @@ def test_judgebench_splits_of_a_folder(tmp_path: Path) -> None:
     Dataset.from_list(claude).to_json(tmp_path / "data" / "claude-00000-of-00001.jsonl")
     assert len(load_pairs(Source("mine", tmp_path, "judgebench"))) == 2
     assert len(load_pairs(Source("mine", tmp_path, "judgebench", split="claude"))) == 3
-    assert "has no file with the split 'o1' in its name" in refusal(Source("mine", tmp_path, "judgebench", split="o1"))
+    assert lines_about(refusal(Source("mine", tmp_path, "judgebench", split="o1")), "'o1'") == snapshot
 
 
-def test_mt_bench_human(copy: Callable[..., Source]) -> None:
+def test_mt_bench_human(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """A pair is a vote on a first turn; ties and votes on second turns are counted and left out."""
     sample = load_sample(copy("mt-bench-human"))
     pairs = {pair.question: pair for pair in sample.pairs}
     assert set(pairs) == {"What 0?", "What 1?"}
     assert pairs["What 1?"] == Pair("82-alpaca-13b-gpt-4-author_2", "What 1?", "A 1", "B 1", 2)
-    assert sample.left_out == {"ties": 2, "votes on second turns": 1}
+    assert sample.left_out == snapshot
 
 
 def test_mt_bench_conversations_of_the_other_form(copy: Callable[..., Source]) -> None:
@@ -658,15 +660,15 @@ def test_biasbench_of_other_values(tmp_path: Path, changed: dict[str, Any], expe
 
 
 @pytest.mark.parametrize(("name", "row"), [("llmbar", LLMBAR_ROW), ("biasbench", BIAS_ROW)])
-def test_authors_files(tmp_path: Path, name: str, row: dict[str, Any]) -> None:
+def test_authors_files(tmp_path: Path, name: str, row: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     """What is read by path alone says where to get it, and what it misses in a file that is not theirs."""
     assert "github.com" in refusal(Source("mine", source=name))
     assert "github.com" in refusal(Source("mine", tmp_path, name))
     file = tmp_path / "own.json"
     file.write_text(json.dumps([{key: value for key, value in row.items() if key != "label"}]))
-    assert "row 1 has no column 'label': found " in refusal(Source("mine", file, name))
+    assert lines_about(refusal(Source("mine", file, name)), "'label'") == snapshot
     file.write_text(json.dumps([{**row, "label": 0}]))
-    assert "row 1: label is 0, which is not known" in refusal(Source("mine", file, name))
+    assert lines_about(refusal(Source("mine", file, name)), "not known") == snapshot
 
 
 # --- files of the user's --------------------------------------------------------------------------------------
@@ -706,7 +708,7 @@ def test_own_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, as_csv, as_tsv], ids=lambda layout: layout.__name__)
-def test_votes_in_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
+def test_votes_in_files_of_any_format(layout: Layout, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Votes in any format take the same pairs; in formats without types they are the object's JSON text."""
     votes = [{"1": 1, "2": 1, "tie": 3}, {"1": 2, "2": 1}, {"1": 5, "2": 0, "tie": 0}, None, {"1": 0, "2": 0, "tie": 5}]
     textual = layout in (as_csv, as_tsv)
@@ -716,7 +718,7 @@ def test_votes_in_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
     ]
     sample = load_sample(Source("mine", layout(table, tmp_path, None), max_margin=0.34))
     assert {pair.id for pair in sample.pairs} == {"p0", "p1", "p4"}
-    assert sample.left_out == {"pairs on which people agree": 1, "pairs without votes": 1}
+    assert sample.left_out == snapshot
 
 
 def test_a_folder_whose_name_is_a_pattern(tmp_path: Path) -> None:
@@ -759,98 +761,86 @@ def test_csv_with_an_index(tmp_path: Path) -> None:
     assert load_pairs(Source("mine", path)) == load_pairs(Source("mine", as_csv(own(), tmp_path / "without", None)))
 
 
-@pytest.mark.parametrize(
-    ("layout", "place"),
-    [
-        (as_jsonl, "data.jsonl:2"),
-        (as_json, "data.json: row 2"),
-        (as_csv, "data.csv: row 2"),
-        (as_parquet, "data.parquet: row 2"),
-        (as_saved, "saved: row 2"),
-        (as_saved_splits, "splits (here): row 2"),
-    ],
-)
-def test_errors_name_file_and_row(layout: Layout, place: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", [as_jsonl, as_json, as_csv, as_parquet, as_saved, as_saved_splits])
+def test_errors_name_file_and_row(layout: Layout, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A wrong row is named with its dataset, its file and its place."""
     table = own()
     table[1]["question"] = " "
     message = refusal(Source("mine", layout(table, tmp_path, None)))
     assert message.startswith("dataset 'mine': ")
-    assert f"{place}: field 'question' must be a text that is not empty" in message
+    assert lines_about(message, "'question'") == snapshot
 
 
-def test_json_objects_around_the_rows(tmp_path: Path) -> None:
+def test_json_objects_around_the_rows(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """The one list of an object is taken; where there are several, `rows` names one, also a nested one."""
     file = tmp_path / "export.json"
     file.write_text(json.dumps({"version": 1, "items": own()}))
     assert len(load_pairs(Source("mine", file))) == 6
     file.write_text(json.dumps({"items": own(), "others": [], "deep": [{"rows": own(3)}]}))
-    assert 'Name the list with `rows = "items"`' in refusal(Source("mine", file))
+    assert lines_about(refusal(Source("mine", file)), "with `rows") == snapshot
     assert len(load_pairs(Source("mine", file, rows="deep.0.rows"))) == 3
-    assert "rows = 'items.rows' names nothing in it; it has 'items', 'others', 'deep'" in refusal(
-        Source("mine", file, rows="items.rows")
-    )
+    assert lines_about(refusal(Source("mine", file, rows="items.rows")), "'items'") == snapshot
 
 
 @pytest.mark.parametrize(
     ("layout", "key"),
     [(as_jsonl, "rows"), (as_csv, "rows"), (as_saved, "rows"), (as_json, "split"), (as_parquet, "split")],
 )
-def test_keys_that_a_file_does_not_have(layout: Layout, key: str, tmp_path: Path) -> None:
+def test_keys_that_a_file_does_not_have(layout: Layout, key: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """`rows` is a key of JSON, `split` of what has several files or splits: elsewhere they are errors, not ignored."""
     source = Source("mine", layout(own(), tmp_path, None), **{key: "data"})  # type: ignore[arg-type]
-    assert f"{key} = 'data' is a key of" in refusal(source)
+    assert lines_about(refusal(source), "'data'") == snapshot
 
 
 def test_an_empty_saved_dataset(tmp_path: Path) -> None:
     """`datasets` cannot read back what it saved without rows: that is said."""
     Dataset.from_dict({key: [] for key in OWN}).save_to_disk(str(tmp_path / "saved"))
     message = refusal(Source("mine", tmp_path / "saved"))
-    assert re.search("holds no pairs|A dataset without rows cannot be read back", message)
+    assert re.search("no pairs|without rows", message)
 
 
-def test_splits(tmp_path: Path) -> None:
+def test_splits(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Of several splits one must be named; the message names them."""
     DatasetDict({"train": Dataset.from_list(own(4)), "test": Dataset.from_list(own(2))}).save_to_disk(
         str(tmp_path / "both")
     )
     assert len(load_pairs(Source("mine", tmp_path / "both", split="test"))) == 2
-    assert "has several splits: Accepted: test, train" in refusal(Source("mine", tmp_path / "both"))
-    assert "has no split 'trian': did you mean \"train\"?" in refusal(Source("mine", tmp_path / "both", split="trian"))
+    assert lines_about(refusal(Source("mine", tmp_path / "both")), "splits: Accepted") == snapshot
+    assert lines_about(refusal(Source("mine", tmp_path / "both", split="trian")), "'trian'") == snapshot
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    ("name", "content"),
     [
-        ("x.parquet", b"PAR1 not", "cannot be read"),
-        ("x.csv", b"", "it is empty: the first line must name the columns"),
-        ("x.csv", b"id,id\n1,2\n", "name each column once, found 'id', 'id'"),
-        ("x.json", b"{", "not JSON"),
-        ("x.json", b"3", "a JSON int where a list of objects is wanted"),
-        ("x.json", b"[3]", "row 1: a JSON int"),
-        ("x.csv", b"id,question,response_1,response_2\n", "holds no pairs: there is no row that gives one"),
-        ("x.jsonl", b"", "holds no pairs: one JSON object per line"),
-        ("x.csv", b"id\n\xe9\n", "Save it as UTF-8 text"),
-        ("x.json", b"{}\n{}\n", "Name a file of JSON lines .jsonl"),
+        ("x.parquet", b"PAR1 not"),
+        ("x.csv", b""),
+        ("x.csv", b"id,id\n1,2\n"),
+        ("x.json", b"{"),
+        ("x.json", b"3"),
+        ("x.json", b"[3]"),
+        ("x.csv", b"id,question,response_1,response_2\n"),
+        ("x.jsonl", b""),
+        ("x.csv", b"id\n\xe9\n"),
+        ("x.json", b"{}\n{}\n"),
     ],
 )
-def test_broken_files(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
+def test_broken_files(tmp_path: Path, name: str, content: bytes, snapshot: SnapshotAssertion) -> None:
     """A file that is not what its name says is an error with the file's name and no traceback."""
     (tmp_path / name).write_bytes(content)
     message = refusal(Source("mine", tmp_path / name))
     assert message.startswith(f"dataset 'mine': {tmp_path / name}")
-    assert expected in message
+    assert message == snapshot
 
 
-def test_folders_that_are_no_data(tmp_path: Path) -> None:
+def test_folders_that_are_no_data(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A folder without rows, or with files of several kinds, says what it holds."""
-    assert "holds no rows; found none" in refusal(Source("mine", tmp_path))
+    assert lines_about(refusal(Source("mine", tmp_path)), "rows; found") == snapshot
     as_csv(own(), tmp_path, None)
     as_parquet(own(), tmp_path, None)
     assert "several kinds (.csv, .parquet); found 'data.csv', 'data.parquet'" in refusal(Source("mine", tmp_path))
 
 
-def test_files_of_one_folder_have_one_form(tmp_path: Path) -> None:
+def test_files_of_one_folder_have_one_form(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Files of a folder with other columns are named, and ids are unique over all of them."""
     as_csv(own(), tmp_path, None, name="a.csv")
     as_csv([{**row, "id": row["id"] + "b"} for row in own()], tmp_path, None, name="b.csv")
@@ -859,7 +849,7 @@ def test_files_of_one_folder_have_one_form(tmp_path: Path) -> None:
     used = refusal(Source("mine", tmp_path))
     assert re.search(r"c\.csv: row 1: id .* was used in .*a\.csv: row 4 already", used), "the other file is named, too"
     as_csv([{"text": "x"}], tmp_path, None, name="c.csv")
-    assert "c.csv has the columns 'text', but" in refusal(Source("mine", tmp_path))
+    assert lines_about(refusal(Source("mine", tmp_path)), "'text'") == snapshot
 
 
 # --- the mapping ----------------------------------------------------------------------------------------------
@@ -893,13 +883,13 @@ def test_dotted_paths(tmp_path: Path) -> None:
     )
 
 
-def test_gold_values(tmp_path: Path) -> None:
+def test_gold_values(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Values of gold are mapped to 1 and 2, those mapped to 0 are left out and counted, any other is an error."""
     table = [{**OWN, "id": i, "gold": gold} for i, gold in enumerate(["A>B", "B>A", "tie", True, None])]
     values = {"A>B": 1, "B>A": 2, "tie": 0, "true": 1}
     sample = load_sample(mapped(tmp_path, table, gold_values=values))
     assert {pair.id: pair.gold for pair in sample.pairs} == {"0": 1, "1": 2, "3": 1, "4": None}
-    assert sample.left_out == {"rows whose gold value is mapped to 0": 1}
+    assert sample.left_out == snapshot
     numbers = load_sample(
         mapped(tmp_path, [{**OWN, "id": i, "gold": float(i)} for i in (0, 1)], gold_values={"0": 1, "1": 2})
     )
@@ -965,7 +955,7 @@ def test_promptfoo(tmp_path: Path) -> None:
     assert (chosen["Why 0?"].response_1, chosen["Why 0?"].gold, chosen["Why 0?"].category) == ("Because 0 1.", 2, "why")
 
 
-def test_promptfoo_calls_that_failed(tmp_path: Path) -> None:
+def test_promptfoo_calls_that_failed(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A test without one of its outputs is counted and left out; an output that is an object is written as JSON."""
     export = json.loads(json.dumps(PROMPTFOO))
     del export["results"]["results"][0]["response"]
@@ -973,10 +963,10 @@ def test_promptfoo_calls_that_failed(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(export))
     sample = load_sample(Source("mine", file, "promptfoo", balance_positions=False))
-    assert sample.left_out == {"tests without an output": 1}
+    assert sample.left_out == snapshot
     assert {pair.response_2 for pair in sample.pairs} == {'{"a": ["é"]}', "Because 2 1."}
     file.write_text(json.dumps({"results": {"table": {}}}))
-    assert "is not an export of promptfoo" in refusal(Source("mine", file, "promptfoo"))
+    assert lines_about(refusal(Source("mine", file, "promptfoo")), "of promptfoo") == snapshot
 
 
 GOLDEN = {
@@ -1018,43 +1008,43 @@ def test_deepeval(tmp_path: Path, export: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "expected"),
+    "table",
     [
-        ({"path": "x.jsonl", "min_ratio": 2.0}, "min_ratio = 2 does not apply: it is a key of eli5, shp-eli5"),
-        ({"path": "x.jsonl", "max_ratio": 3.0}, "max_ratio = 3 does not apply: it is a key of eli5, shp-eli5"),
-        ({"path": "x.jsonl", "revision": "abc"}, "revision = 'abc' does not apply to a file"),
-        ({"path": "x.jsonl", "config": "abc"}, "config = 'abc' does not apply to a file"),
-        ({"source": "eli5", "columns": {"question": "title"}}, "does not apply to 'eli5'"),
-        ({"source": "eli5", "gold_values": {"A": 1}}, "gold_values = {'A': 1} does not apply to 'eli5'"),
-        ({"source": "eli5", "path": "x", "revision": "abc"}, "does not apply to 'eli5' read by path"),
-        ({"source": "rewardbench", "min_ratio": 2.0}, "min_ratio = 2 does not apply"),
-        ({"source": "rewardbench", "max_ratio": 2.0}, "max_ratio = 2 does not apply"),
-        ({"source": "eli5", "min_ratio": 3.0, "max_ratio": 2.5}, "min_ratio = 3 is above max_ratio = 2.5"),
-        ({"source": "eli5", "max_ratio": 1.5}, "min_ratio = 2 (its default) is above max_ratio = 1.5"),
-        ({"source": "eli5", "max_margin": 0.2}, "does not apply to 'eli5', which has no votes on its pairs: remove it"),
-        ({"source": "house-qa", "max_margin": 0.2}, "does not apply to 'house-qa', which has no votes on its pairs"),
-        ({"source": "house-qa", "split": "train"}, "split = 'train' does not apply to 'house-qa'"),
-        ({"source": "owner/name", "rows": "items"}, "rows = 'items' does not apply to 'owner/name'"),
-        ({"source": "owner/name", "path": "x"}, "give path or source, not both"),
-        ({"source": "rewardbnech"}, 'did you mean "rewardbench"?'),
-        ({"path": ""}, "datasets.d.path: string should have at least 1 character"),
-        ({"path": "x", "min_ratio": 0.5}, "datasets.d.min_ratio: input should be greater than or equal to 1"),
-        ({"path": "x", "max_ratio": 0.5}, "datasets.d.max_ratio: input should be greater than or equal to 1"),
-        ({"path": "x", "max_margin": -0.1}, "datasets.d.max_margin: input should be greater than or equal to 0"),
-        ({"path": "x", "max_margin": 1.5}, "datasets.d.max_margin: input should be less than or equal to 1"),
-        ({"path": "x", "max_margin": float("nan")}, "datasets.d.max_margin: input should be"),
-        ({"path": "x", "max_ratio": float("inf")}, "datasets.d.max_ratio: input should be a finite number"),
-        ({"path": "x", "gold_values": {"A": 3}}, "datasets.d.gold_values.A: input should be less than or equal to 2"),
-        ({"path": "x", "columns": {"chosen": "a", "gold": "b"}}, "chosen and rejected say which response is better"),
-        ({"path": "x", "license": "MIT"}, "unknown key 'datasets.d.license': did you mean \"licence\"?"),
+        {"path": "x.jsonl", "min_ratio": 2.0},
+        {"path": "x.jsonl", "max_ratio": 3.0},
+        {"path": "x.jsonl", "revision": "abc"},
+        {"path": "x.jsonl", "config": "abc"},
+        {"source": "eli5", "columns": {"question": "title"}},
+        {"source": "eli5", "gold_values": {"A": 1}},
+        {"source": "eli5", "path": "x", "revision": "abc"},
+        {"source": "rewardbench", "min_ratio": 2.0},
+        {"source": "rewardbench", "max_ratio": 2.0},
+        {"source": "eli5", "min_ratio": 3.0, "max_ratio": 2.5},
+        {"source": "eli5", "max_ratio": 1.5},
+        {"source": "eli5", "max_margin": 0.2},
+        {"source": "house-qa", "max_margin": 0.2},
+        {"source": "house-qa", "split": "train"},
+        {"source": "owner/name", "rows": "items"},
+        {"source": "owner/name", "path": "x"},
+        {"source": "rewardbnech"},
+        {"path": ""},
+        {"path": "x", "min_ratio": 0.5},
+        {"path": "x", "max_ratio": 0.5},
+        {"path": "x", "max_margin": -0.1},
+        {"path": "x", "max_margin": 1.5},
+        {"path": "x", "max_margin": float("nan")},
+        {"path": "x", "max_ratio": float("inf")},
+        {"path": "x", "gold_values": {"A": 3}},
+        {"path": "x", "columns": {"chosen": "a", "gold": "b"}},
+        {"path": "x", "license": "MIT"},
     ],
 )
-def test_keys_that_do_not_apply(table: dict[str, Any], expected: str) -> None:
+def test_keys_that_do_not_apply(table: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     """A key that a source does not have is an error when the configuration is read, never ignored."""
     with pytest.raises(JudgeFixturesError) as caught:
         build_config({"datasets": {"d": table}}, "judges.toml")
     assert str(caught.value).startswith("judges.toml: ")
-    assert expected in str(caught.value)
+    assert str(caught.value) == snapshot
 
 
 def test_every_key_reaches_its_source() -> None:
@@ -1080,27 +1070,27 @@ def test_every_key_reaches_its_source() -> None:
     assert build_config({"datasets": {"d": scored}}).source("d").selection == scored
 
 
-def test_balance_length(tmp_path: Path) -> None:
+def test_balance_length(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """The surplus of pairs whose better response is longer is left out and counted; without any gold it is an error."""
     table = [
         {**OWN, "id": i, "response_1": "long enough", "response_2": "no", "gold": 1 if i < 7 else 2} for i in range(10)
     ]
     sample = load_sample(mapped(tmp_path, table, balance_length=True))
     assert [pair.better_is_longer for pair in sample.pairs].count(True) == 3
-    assert sample.left_out == {"pairs for the balance of lengths": 4}
-    assert "no pair has gold" in refusal(mapped(tmp_path, [OWN], balance_length=True))
+    assert sample.left_out == snapshot
+    assert lines_about(refusal(mapped(tmp_path, [OWN], balance_length=True)), "pair has") == snapshot
     message = refusal(mapped(tmp_path, table[:7], balance_length=True))
     assert "no pair of" in message
-    assert "left out: 7 pairs for the balance of lengths" in message
+    assert lines_about(message, "the balance") == snapshot
 
 
-def test_pairs_that_share_a_question_are_shown(tmp_path: Path) -> None:
+def test_pairs_that_share_a_question_are_shown(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Benchmarks and own files keep all pairs of a question unless told, but the preflight counts them."""
     table = [{**OWN, "id": i, "question": f"q{i // 2}"} for i in range(4)]
     source = mapped(tmp_path, table)
     sample = load_sample(source)
     lines = describe_sample("mine", sample.pairs, sample, source, 0, available=4)
-    assert any("4 pairs share a question with another one" in line for line in lines)
+    assert lines_about(lines, "question with") == snapshot
     one = load_sample(mapped(tmp_path, table, one_per_question=True))
     assert len(one.pairs) == 2
     assert not any(
@@ -1119,11 +1109,9 @@ def test_many_categories_are_no_wall_of_text() -> None:
     assert line.endswith("c18 1, c19 1, and 60 more")
 
 
-def test_nothing_left(copy: Callable[..., Source]) -> None:
+def test_nothing_left(copy: Callable[..., Source], snapshot: SnapshotAssertion) -> None:
     """Where the rules leave no pair, the rules are named with their counts."""
-    assert refusal(copy("eli5", [eli5_row(0, 4, 4)])).endswith(
-        "is left; left out: 1 pairs with equal upvotes. Loosen a rule."
-    )
+    assert lines_about(refusal(copy("eli5", [eli5_row(0, 4, 4)])), "upvotes. Loosen") == snapshot
 
 
 # --- the hub --------------------------------------------------------------------------------------------------
@@ -1180,17 +1168,17 @@ def test_a_hub_id_with_columns(hub: list[tuple[Any, ...]]) -> None:
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_column_of_the_hub_that_is_called_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_of_the_hub_that_is_called_votes(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     """On the hub `votes` may be anything, which is no error until the table asks for votes."""
     table = [{**row, "votes": 12, "people": {"1": i, "2": 1}} for i, row in enumerate(own())]
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: DatasetDict({"train": Dataset.from_list(table)}))
     source = Source("mine", source="o/n")
     assert len(load_pairs(source)) == 6
-    assert "field 'votes' must be an object" in refusal(replace(source, max_margin=0.2))
-    assert "field 'votes' must be an object" in refusal(replace(source, columns={"votes": "votes"}))
+    assert lines_about(refusal(replace(source, max_margin=0.2)), "'votes'") == snapshot
+    assert lines_about(refusal(replace(source, columns={"votes": "votes"})), "'votes'") == snapshot
     sample = load_sample(replace(source, max_margin=0.2, columns={"votes": "people"}))
     assert [pair.id for pair in sample.pairs] == ["p1"]
-    assert sample.left_out == {"pairs on which people agree": 5}
+    assert sample.left_out == snapshot
 
 
 def hub_refusal(monkeypatch: pytest.MonkeyPatch, error: Exception, source: Source) -> str:
@@ -1202,36 +1190,30 @@ def hub_refusal(monkeypatch: pytest.MonkeyPatch, error: Exception, source: Sourc
 
 
 @pytest.mark.usefixtures("hub")
-def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     """Gated, missing and broken datasets, dead scripts and wrong splits each say what happened and what to do."""
     from datasets.exceptions import DatasetNotFoundError
 
     source = Source("mine", source="o/n", revision="v1")
-    for error, expected in (
-        (DatasetNotFoundError("Dataset 'o/n' is a gated dataset on the Hub."), ("is gated", "Accept its terms")),
-        (DatasetNotFoundError("Dataset 'o/n' doesn't exist on the Hub or cannot be accessed."), ("not on the hub",)),
-        (DatasetNotFoundError("Revision 'v1' doesn't exist for dataset 'o/n' on the Hub."), ("no revision 'v1'",)),
-        (ValueError("Unknown split \"a\". Should be one of ['b']."), ('Unknown split "a"', "Correct `split`")),
-        (ConnectionError("Couldn't reach 'o/n' on the Hub (ConnectTimeout)"), ("cannot be reached", "`path =")),
+    for error in (
+        DatasetNotFoundError("Dataset 'o/n' is a gated dataset on the Hub."),
+        DatasetNotFoundError("Dataset 'o/n' doesn't exist on the Hub or cannot be accessed."),
+        DatasetNotFoundError("Revision 'v1' doesn't exist for dataset 'o/n' on the Hub."),
+        ValueError("Unknown split \"a\". Should be one of ['b']."),
+        ConnectionError("Couldn't reach 'o/n' on the Hub (ConnectTimeout)"),
     ):
         message = hub_refusal(monkeypatch, error, source)
         assert message.startswith("dataset 'mine': o/n ")
-        assert all(part in message for part in expected), message
+        assert message == snapshot
     dead = RuntimeError("Dataset scripts are no longer supported, but found eli5.py")
     message = hub_refusal(monkeypatch, dead, Source("mine", source="defunct-datasets/eli5"))
-    assert "is a loading script, which `datasets` no longer runs" in message
+    assert lines_about(message, "which `datasets`") == snapshot
     assert 'use `source = "eli5"`: it reads Pavithree/eli5' in message
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(
-    ("environment", "problem"),
-    [
-        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to fetch it"),
-        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
-    ],
-)
-def test_without_network(environment: dict[str, str], problem: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("environment", [{"HF_HUB_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}])
+def test_without_network(environment: dict[str, str], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Offline by wish or by accident: soon one message with what is missing and the two ways to get it."""
     code = (
         "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.util.errors import JudgeFixturesError\n"
@@ -1248,8 +1230,12 @@ def test_without_network(environment: dict[str, str], problem: str, tmp_path: Pa
     )
     assert shown.stderr == ""
     assert shown.stdout.startswith("dataset 'eli5': Pavithree/eli5 ")
-    for part in (problem, "Either record once where there is network", "Or give a local copy", "loading script"):
-        assert part in shown.stdout
+    assert (
+        lines_about(
+            shown.stdout, "HF_HUB_OFFLINE forbids", "be reached", "Either record", "local copy", "loading script"
+        )
+        == snapshot
+    )
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1349,11 +1335,11 @@ def asked_of(project: Project) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) -> None:
+def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project, snapshot: SnapshotAssertion) -> None:
     """Recorded once with network, the sample is frozen; then no run asks the hub, and none writes a byte."""
     from judgefixtures.simulator.server import serving
 
-    assert "--judge-record none uses no network" in run(project)
+    assert lines_about(run(project), "--judge-record") == snapshot
     with serving() as server:
         project.configure(server.url)
         assert "exit 0" in run(project, "--judge-record", "missing", network=True)
@@ -1367,13 +1353,10 @@ def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) ->
     assert "1 passed" in run(project)
     assert "1 passed" in run(project, "--judge-pairs", "10")
     said = run(project, "--judge-preflight")
-    for line in (
-        f"bench: 20 of 40 pairs, seed 0, from ScalerLab/JudgeBench (judgebench), revision {'a' * 40}",
-        "categories: coding 10, knowledge 10",
-        "frozen beside the recordings of simulated",
-        "gold: first response ",
-    ):
-        assert line in said
+    assert (
+        lines_about(said, "ScalerLab/JudgeBench (judgebench", "categories: coding", "the recordings", "first response")
+        == snapshot
+    )
     assert "1 passed" in run(project, "--judge-record", "missing"), "nothing is missing, so nothing is fetched"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert len(asked_of(project)) == 1
@@ -1386,10 +1369,10 @@ def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) ->
             project.configure(server.url, arguments[0])
             arguments = []
         said = run(project, *arguments)
-        assert f"the sample frozen beside the recordings of simulated does not serve: {problem}" in said
+        assert lines_about(said, problem) == snapshot
         assert "Traceback" not in said
     project.configure(server.url, table='split = "claude"')
-    assert "split was None and is 'claude'" in run(project)
+    assert lines_about(run(project), "'claude'") == snapshot
 
 
 @pytest.mark.slow
@@ -1444,7 +1427,7 @@ mode = "binary"
     assert "20 of 40 pairs" in run(project, "--judge", "grader", "--judge-preflight")
 
 
-def test_a_damaged_sample_is_told(project: Project) -> None:
+def test_a_damaged_sample_is_told(project: Project, snapshot: SnapshotAssertion) -> None:
     """A sample that does not fit its pairs is an error that says how to go on, never another sample."""
     folder = project.path / "cassettes" / "simulated" / "bench"
     folder.mkdir(parents=True)
@@ -1466,7 +1449,7 @@ def test_a_damaged_sample_is_told(project: Project) -> None:
     ):
         (folder / "sample.json").write_text(content)
         said = run(project)
-        assert re.search(r"sample\.json(:1)? (cannot be read|and pairs\.jsonl beside it do not fit)", said), said
+        assert lines_about(said, "sample.json") == snapshot
         assert "Traceback" not in said
 
 

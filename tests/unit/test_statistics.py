@@ -22,6 +22,8 @@ from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.statistics import (
     Estimate,
@@ -796,67 +798,32 @@ def test_false_pass_at_the_margin(n: int, margin: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
+    "message",
     [
-        pytest.param(
-            lambda: gate_shift(19, 3, 100, 0.10).message,
-            "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; about 373 pairs would settle it (80% power)",
-            id="inconclusive",
-        ),
-        pytest.param(
-            lambda: gate_shift(0, 0, 100, 0.15).message,
-            "VSR 0.00, 90% CI [-.026, .026], tolerance .15: PASS",
-            id="pass",
-        ),
-        pytest.param(
-            lambda: gate_shift(0, 30, 100, 0.125, alpha=0.025).message,
-            "VSR -0.30, 95% CI [-.396, -.219], tolerance .125: FAIL",
-            id="fail",
-        ),
-        pytest.param(
-            lambda: gate_shift(10, 0, 100, 0.10).message,
-            "VSR +0.10, 90% CI [.061, .160], tolerance .10: INCONCLUSIVE; "
-            "the estimate sits on the tolerance: no realistic number of pairs would settle it",
-            id="on-the-tolerance",
-        ),
-        pytest.param(
-            lambda: gate_non_inferiority(0, 30, 100, 0.05).message,
-            "difference -0.30, 90% CI [-.380, -.231], margin .05: FAIL",
-            id="worse",
-        ),
-        pytest.param(
-            lambda: gate_non_inferiority(5, 12, 100, 0.05).message,
-            "difference -0.07, 90% CI [-.142, -.002], margin .05: INCONCLUSIVE; "
-            "the estimate is beyond the margin, though not yet demonstrably: more pairs would rather show a FAIL",
-            id="beyond-the-margin",
-        ),
+        pytest.param(lambda: gate_shift(19, 3, 100, 0.10).message, id="inconclusive"),
+        pytest.param(lambda: gate_shift(0, 0, 100, 0.15).message, id="pass"),
+        pytest.param(lambda: gate_shift(0, 30, 100, 0.125, alpha=0.025).message, id="fail"),
+        pytest.param(lambda: gate_shift(10, 0, 100, 0.10).message, id="on-the-tolerance"),
+        pytest.param(lambda: gate_non_inferiority(0, 30, 100, 0.05).message, id="worse"),
+        pytest.param(lambda: gate_non_inferiority(5, 12, 100, 0.05).message, id="beyond-the-margin"),
     ],
 )
-def test_messages(message: Callable[[], str], expected: str) -> None:
+def test_messages(message: Callable[[], str], snapshot: SnapshotAssertion) -> None:
     """A message names estimate, interval, limit, status, and what would settle it."""
-    assert message() == expected
+    assert message() == snapshot
 
 
-@pytest.mark.parametrize(
-    ("needed", "said"),
-    [
-        (101, "about 101 pairs would settle it (80% power)"),
-        (100, "about 100 pairs settle it in most runs (80% power), not in this one: add pairs"),
-        (37, "about 100 pairs settle it in most runs (80% power), not in this one: add pairs"),
-        (None, "the estimate sits on the margin: no realistic number of pairs would settle it"),
-    ],
-)
-def test_advice(needed: int | None, said: str) -> None:
+@pytest.mark.parametrize("needed", [101, 100, 37, None])
+def test_advice(needed: int | None, snapshot: SnapshotAssertion) -> None:
     """Advice never names a number of pairs that is there already as one that would settle it."""
-    assert inconclusive_advice(needed, 100, "margin") == said
+    assert inconclusive_advice(needed, 100, "margin") == snapshot
 
 
-@pytest.mark.parametrize(("n", "most"), [(20, 400), (99, 1980)])
-def test_few_pairs_are_not_told_that_no_number_would_do(n: int, most: int) -> None:
+@pytest.mark.parametrize("n", [20, 99])
+def test_few_pairs_are_not_told_that_no_number_would_do(n: int, snapshot: SnapshotAssertion) -> None:
     """Up to 20 times the pairs were looked at: where that is a realistic number it is named."""
-    said = f"the estimate is very near to the tolerance: more than {most} pairs would be needed to settle it"
-    assert inconclusive_advice(None, n, "tolerance") == said
-    assert gate_shift(2, 0, 20, 0.10).message.endswith("more than 400 pairs would be needed to settle it")
+    assert inconclusive_advice(None, n, "tolerance") == snapshot
+    assert lines_about(gate_shift(2, 0, 20, 0.10).message, "pairs would") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -942,33 +909,39 @@ def test_impossible_counts(function: Callable[..., object], counts: tuple[int, i
 @pytest.mark.parametrize("function", COUNTED.values(), ids=COUNTED)
 @pytest.mark.parametrize("value", [1.0, True, "1", None, math.nan, Decimal(1)])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_counts_are_whole_numbers(function: Callable[..., object], value: Any, place: int) -> None:
+def test_counts_are_whole_numbers(
+    function: Callable[..., object], value: Any, place: int, snapshot: SnapshotAssertion
+) -> None:
     """Only whole numbers count: no float, no truth value, no text; the message quotes what was given."""
     counts: list[Any] = [1, 1, 10]
     counts[place] = value
-    with pytest.raises(ValueError, match="must be a whole number, got") as caught:
+    with pytest.raises(ValueError) as caught:
         function(*counts)
+    assert str(caught.value) == snapshot
     assert str(caught.value).endswith(f"got {value!r}")
 
 
 @pytest.mark.parametrize("k", [-1, 11, 3.0, True, "3"])
-def test_proportion_of_impossible_counts(k: Any) -> None:
+def test_proportion_of_impossible_counts(k: Any, snapshot: SnapshotAssertion) -> None:
     """k must be a whole number in 0..n."""
-    with pytest.raises(ValueError, match=r"must be a whole number|counts must be >= 0 and sum to at most n"):
+    with pytest.raises(ValueError) as error:
         proportion(k, 10)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 0), (1, 2.0), (0, -1)])
-def test_proportion_of_nothing(k: Any, n: Any) -> None:
+def test_proportion_of_nothing(k: Any, n: Any, snapshot: SnapshotAssertion) -> None:
     """n must be a whole number of at least 1."""
-    with pytest.raises(ValueError, match=r"must be a whole number|at most n >= 1"):
+    with pytest.raises(ValueError) as error:
         proportion(k, n)
+    assert str(error.value) == snapshot
 
 
-def test_proportion_method() -> None:
+def test_proportion_method(snapshot: SnapshotAssertion) -> None:
     """There are two methods, and the message quotes what was given."""
-    with pytest.raises(ValueError, match="method must be 'wilson' or 'exact', got 'wald'"):
+    with pytest.raises(ValueError) as error:
         proportion(1, 10, method="wald")  # type: ignore[arg-type]
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("counts", [(-1, 3), (3, -1), (1.0, 2), (True, 0)])
@@ -999,20 +972,22 @@ def test_shares_lie_between_0_and_1(name: str, function: Callable[[float], objec
 
 @pytest.mark.parametrize("alpha", [0, 0.5, -0.1, 0.95, math.nan, None])
 @pytest.mark.parametrize("function", [gate_shift, needed_pairs, gate_non_inferiority])
-def test_alpha_lies_below_one_half(function: Callable[..., object], alpha: float) -> None:
+def test_alpha_lies_below_one_half(function: Callable[..., object], alpha: float, snapshot: SnapshotAssertion) -> None:
     """Alpha lies in (0, 0.5): beyond, PASS and FAIL could both hold."""
-    with pytest.raises(ValueError, match=rf"^alpha must lie between 0 and 0\.5, both excluded, got {alpha!r}$"):
+    with pytest.raises(ValueError) as error:
         function(1, 0, 10, 0.1, alpha=alpha)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("name", "function"),
-    [("k", lambda: proportion("3", 10)), ("candidate_only", lambda: gate_non_inferiority("3", 0, 10, 0.1))],  # type: ignore[arg-type]
+    "function",
+    [lambda: proportion("3", 10), lambda: gate_non_inferiority("3", 0, 10, 0.1)],  # type: ignore[arg-type]
 )
-def test_refusal_names_the_argument(name: str, function: Callable[[], object]) -> None:
+def test_refusal_names_the_argument(function: Callable[[], object], snapshot: SnapshotAssertion) -> None:
     """A message about a count names it as the function's signature does."""
-    with pytest.raises(ValueError, match=f"^{name} must be a whole number"):
+    with pytest.raises(ValueError) as error:
         function()
+    assert str(error.value) == snapshot
 
 
 # --- means ------------------------------------------------------------------------------------------------------
@@ -1071,8 +1046,8 @@ def test_a_limit_lies_between_0_and_1(limit: float) -> None:
         pairs_for_mean(mean_interval([0.0] * 9), limit)
 
 
-def test_no_pairs_are_given_where_the_estimate_is_beyond_the_margin() -> None:
+def test_no_pairs_are_given_where_the_estimate_is_beyond_the_margin(snapshot: SnapshotAssertion) -> None:
     """Neither a number nor a settling PASS is promised of a candidate that is seen to be worse by the margin."""
     result = gate_non_inferiority(0, 10, 100, 0.1)
     assert (result.status, result.needed_pairs) == (Status.INCONCLUSIVE, None)
-    assert result.message.endswith("more pairs would rather show a FAIL")
+    assert lines_about(result.message, "would rather") == snapshot

@@ -88,7 +88,7 @@ def test_what_does_not_hang_on_them_says_nothing() -> None:
     worse = decided((0, 1, 2), wrong=6)
     assert worse.status == "INCONCLUSIVE"
     for decision in (worse, decided((), wrong=6), decided((), range(5))):
-        assert not any("invalid answers of the candidate count" in reason for reason in decision.reasons)
+        assert not any("of the candidate count" in reason for reason in decision.reasons)
 
 
 @given(st.sets(st.integers(0, 59), min_size=1, max_size=12))
@@ -105,7 +105,7 @@ def test_it_is_said_exactly_where_the_decision_would_differ(invalid: set[int]) -
 def test_more_invalid_answers_than_a_contrast_may_have_are_left_out(looks: list[int]) -> None:
     """Pairs that are left out are no invalid ones, of which a contrast has too many from 20% on; looks stay reached."""
     decision = decided(range(0, 200, 4), n=200, looks=looks)
-    assert (decision.status, "Without them the decision would be APPROVE." in decision.reasons[0]) == ("REJECT", True)
+    assert (decision.status, "would be APPROVE." in decision.reasons[0]) == ("REJECT", True)
 
 
 def test_the_preflight_knows_what_invalid_answers_cost() -> None:

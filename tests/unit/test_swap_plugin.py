@@ -20,6 +20,8 @@ from filelock import FileLock
 from scipy.stats import binomtest
 from support.forked import LEAN, gate_here
 from support.project import REPOSITORY, Project, Ran
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.report.exit_code import NOT_MEASURED
 from judgefixtures.simulator.behaviour import PUBLISHED
@@ -128,21 +130,21 @@ RULED_OUT = [
 
 
 @pytest.mark.slow
-def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
+def test_the_better_judge_is_approved(runs: Callable[[str], Ran], snapshot: SnapshotAssertion) -> None:
     """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes.
 
     The reasons are what is ruled out, with the margins and the number of pairs, and what is not.
     """
     run = runs("approved")
     assert run.ret == 0
-    assert run.decision == ("APPROVE", RULED_OUT)
+    assert run.decision == snapshot
     assert "17 passed" in run.said
     # abs(VSR) and unadmitted shift of 2 families and of 14 contrasts on datasets, accuracy at once and of 2 datasets,
     # flip rate, invalid verdicts
     components = run.report["decision"]["components"]
     assert Counter(each["role"] for each in components) == {"primary": 7, "guard": 30}
     assert {each["status"] for each in components} == {"PASS"}
-    assert "single contrasts and datasets: 30 of 30 pass" in run.said
+    assert lines_about(run.said, "single contrasts") == snapshot
 
 
 def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
@@ -163,43 +165,43 @@ def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
     assert set(reasons) < failing
 
 
-def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str], Ran]) -> None:
+def test_a_failing_comparison_shows_where_the_judges_differ(
+    runs: Callable[[str], Ran], snapshot: SnapshotAssertion
+) -> None:
     """A failing item gives every quantity, how often the judges differ, and pairs with what both say about them."""
     said = runs("rejected").said
     item = said.partition(f"{GPT} against {FAITHFUL} on house-close: recency-new-old is FAIL")[2]
     item = re.split(r"^_+ test_swap", item, flags=re.MULTILINE)[0]
     shape = r"abs\(VSR\) of recency-new-old on house-close: difference \+0\.30, 90% CI \[.*\], .*beyond \.10: FAIL"
     assert re.search(shape, item)
-    for words in (
-        "unadmitted shift of recency-new-old on house-close: difference +0.30",
-        "silent-shift rate: difference +0.30",
-        "same verdict .85",
-        "Cohen's kappa .70",
-        "they differ in 30 verdicts; differences.jsonl of --judge-report lists them",
-    ):
-        assert words in item
+    assert (
+        lines_about(
+            item, "house-close: difference", "silent-shift rate", "same verdict", "Cohen's kappa", "--judge-report"
+        )
+        == snapshot
+    )
     assert len(re.findall(rf"^    {GPT}: [12] -- \S", item, re.MULTILINE)) == 3
     assert len(re.findall(rf"^    {FAITHFUL}: [12] -- \S", item, re.MULTILINE)) == 3
 
 
 @pytest.mark.slow
-def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
+def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran], snapshot: SnapshotAssertion) -> None:
     """A judge that is biased is no worse than itself: APPROVE, with perfect agreement, and a note that says it."""
     run = runs("itself")
     assert run.ret == 0
-    assert run.decision == ("APPROVE", RULED_OUT)
+    assert run.decision == snapshot
     assert {each["value"] for each in run.report["decision"]["components"]} == {0.0}
-    assert f"note: {GPT} is compared with itself" in run.said
+    assert lines_about(run.said, "compared with") == snapshot
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
 
 
 @pytest.mark.slow
-def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran]) -> None:
+def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran], snapshot: SnapshotAssertion) -> None:
     """The report has a row for every dataset, contrast (null: accuracy) and quantity; estimates lie in intervals."""
     report = runs("approved").report
     decision = report["decision"]
-    assert (decision["status"], decision["reasons"]) == ("APPROVE", RULED_OUT)
+    assert (decision["status"], decision["reasons"]) == snapshot
     assert (decision["guard_margin"], decision["needed_pairs"], decision["look"]) == (0.2, None, 100)
     assert report["decisions"] == [{"judge": FAITHFUL, "baseline": GPT, **decision}]
     for component in decision["components"]:
@@ -273,7 +275,7 @@ def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Ran]
 
 
 @pytest.mark.slow
-def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
+def test_few_pairs_decide_nothing(runs: Callable[[str], Ran], snapshot: SnapshotAssertion) -> None:
     """On 20 pairs the swap is INCONCLUSIVE, exit 1, and says how many pairs would do; nothing is called FAIL."""
     run = runs("few")
     assert run.ret == 1
@@ -289,10 +291,9 @@ def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     equal, seen, price = reasons[-3:]
     needed = decision["needed_pairs"]
     assert needed >= 75
-    assert equal == f"if the judges are equal, about {needed} pairs per dataset approve them (80% power)"
-    assert re.match(r"if the difference stays as seen, about \d+ pairs per dataset are needed for \S", seen)
-    assert price.startswith(f"{needed} pairs per dataset are ")
-    assert price.endswith("more calls of each judge, price unknown for both")
+    assert equal == snapshot
+    assert lines_about(seen, "difference stays") == snapshot
+    assert lines_about(price, "per dataset", "price unknown") == snapshot
     assert all(reason in run.said for reason in (equal, seen, price))
     assert run.report["status"] == "INCONCLUSIVE"
 
@@ -438,14 +439,14 @@ def recording(pytester: pytest.Pytester, server: SimulatorServer) -> Callable[..
 # --- the decision, where something is missing ---------------------------------------------------------------
 
 
-def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
+def test_what_is_not_recorded_is_not_approved(project: Project, snapshot: SnapshotAssertion) -> None:
     """A comparison without recordings is an ERROR with the command that records: the swap is INCONCLUSIVE."""
     project.configure(house(FAITHFUL, more=f'[judges.new]\nextends = "{FAITHFUL}"\nmodel = "simulated-noisy"'))
     run = project.run("-k", "swap and recency", "--judge", "new", "--judge-baseline", GPT)
     assert run.ret == NOT_MEASURED
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[0].startswith("nothing is recorded for judge 'new', dataset 'house-close', condition 'recency-")
+    assert lines_about(reasons[0], "'new'") == snapshot
     assert "recency-new-old on house-close: was not compared" in reasons
     assert reasons[-1] == "nothing was compared"
     assert "--judge-record missing" in reasons[0]
@@ -498,16 +499,18 @@ def test_without_a_baseline_there_is_no_swap(clear: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["nobody", "simulated-gpt4o"])
-def test_an_unknown_baseline_is_refused(project: Project, name: str) -> None:
+def test_an_unknown_baseline_is_refused(project: Project, name: str, snapshot: SnapshotAssertion) -> None:
     """A baseline that is no judge is a usage error which names the judges there are."""
     run = project.run("-k", "swap", "--judge-baseline", name)
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"there is no judge {name!r}" in run.said
+    assert lines_about(run.said, "no judge") == snapshot
     assert GPT in run.said
 
 
 @pytest.mark.slow
-def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Project], server: SimulatorServer) -> None:
+def test_too_many_invalid_verdicts_are_not_approved(
+    recording: Callable[..., Project], server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """Where a judge answers nonsense too often, the contrast was not compared and its swap is not approved."""
     project, proper = recording(40), server.answer
 
@@ -521,8 +524,7 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    said = "recency-new-old on own: was not compared: a judge's verdicts are invalid on .30 of the pairs, above .20"
-    assert said in reasons
+    assert lines_about(reasons, "recency-new-old on") == snapshot
     assert any(reason.startswith("invalid verdicts: difference +0.30") for reason in reasons)
     assert run.report["status"] == "INCONCLUSIVE"  # no ERROR
     invalid = [row for row in run.rows("differences") if row["judge_invalid"]]
@@ -621,14 +623,14 @@ def test_the_report_of_a_failing_accuracy_is_not_called_well(clear: Project) -> 
     assert clear.run("test_accuracy.py").report["status"] == "FAIL"
 
 
-def test_accuracy_needs_gold(project: Project) -> None:
+def test_accuracy_needs_gold(project: Project, snapshot: SnapshotAssertion) -> None:
     """A dataset without gold skips accuracy, saying why, and a swap has no accuracy to compare."""
     rows = [{"id": str(i), "question": f"{i}?", "response_1": "A", "response_2": "B"} for i in range(3)]
     project.write_pairs(rows, "plain.jsonl")
     project.configure(f'judge = "{GPT}"\n[datasets.plain]\npath = "plain.jsonl"\n')
     run = project.run("test_accuracy.py", "-rs")
     assert (run.ret, "1 skipped" in run.said) == (11, True)
-    assert "no pair of plain has gold" in run.said
+    assert lines_about(run.said, "plain has") == snapshot
     collected = project.run("test_swap.py", "--collect-only", "-q", "--judge-baseline", FAITHFUL).said
     assert "plain-recency-new-old" in collected
     assert "accuracy" not in collected
@@ -686,7 +688,7 @@ def test_without_repeats_there_is_no_floor_of_them(project: Project) -> None:
 
 
 def test_a_judge_that_disagrees_with_itself_is_told_first(
-    recording: Callable[..., Project], server: SimulatorServer
+    recording: Callable[..., Project], server: SimulatorServer, snapshot: SnapshotAssertion
 ) -> None:
     """Where more verdicts change on asking again than a gate tolerates, that is the first thing said."""
     project, asked = recording(20), Counter[str]()
@@ -702,10 +704,8 @@ def test_a_judge_that_disagrees_with_itself_is_told_first(
     for run in (recorded, replayed):
         lines = run.said.splitlines()
         title = next(index for index, line in enumerate(lines) if re.fullmatch(r"=+ judges =+", line))
-        assert any(line.startswith("control of mine is NOT_APPLICABLE: control = false") for line in lines)
-        assert lines[title + 1].startswith(
-            "WARNING: mine disagrees with itself on own: 20 of 20 verdicts change when the same question is asked again"
-        )
+        assert any(line.startswith("control of mine ") and "NOT_APPLICABLE: control = false" in line for line in lines)
+        assert lines_about(lines[title + 1], "verdicts change") == snapshot
     # Repeats are recordings of their own: the questions without a placebo were asked twice.
     assert {asked[prompt] for prompt in asked if "candidate" not in prompt} == {2}
 
@@ -747,15 +747,15 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
 @pytest.mark.parametrize(
     ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")]
 )
-def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str) -> None:
+def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str, snapshot: SnapshotAssertion) -> None:
     """From its day on (UTC), a waiver fails its contrast, whatever the judge does, and says what to do."""
     today = datetime.datetime.now(datetime.UTC).date()
     project.configure(house(judge, more=waiver("recency-new-old", str(today))))
     run = project.run("test_recency.py")
     assert run.ret == 1
     said = f"the waiver of recency-new-old by search-team expired on {today}: {remedy}"
-    assert said in run.said
-    assert "judges.toml" in run.said.partition(said)[2].splitlines()[0]
+    assert lines_about(run.said, "search-team expired") == snapshot
+    assert lines_about(run.said.partition(said)[2].splitlines()[0], "judges.toml") == snapshot
     (row,) = run.report["contrasts"]
     assert (row["status"], row["waived"], run.report["status"]) == ("FAIL", None, "FAIL")
 
@@ -776,19 +776,19 @@ def test_a_waiver_excuses_no_error(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_waiver_of_four_cells_is_heeded(project: Project) -> None:
+def test_a_waiver_of_four_cells_is_heeded(project: Project, snapshot: SnapshotAssertion) -> None:
     """A waiver of a contrast in both orders lets it pass and is shown; an expired one fails it."""
     project.configure(house(more=waiver("four-cell-new-old")))
     run = project.run("test_position.py", "-k", "four_cells")
     (row,) = run.report["four_cells"]
     assert (run.ret, row["status"], run.report["status"]) == (0, "FAIL", "NOT_APPLICABLE")
     assert row["waived"] == {"owner": "search-team", "reason": "known, see 12", "expires": FAR}
-    assert f"WAIVED by search-team until {FAR} (known, see 12): cue effect over both orders: VSR +0.30" in run.said
+    assert lines_about(run.said, "search-team until") == snapshot
     project.configure(house(FAITHFUL, more=waiver("four-cell-new-old", "2026-01-31")))
     run = project.run("test_position.py", "-k", "four_cells")
     (row,) = run.report["four_cells"]
     assert (run.ret, row["status"], row["waived"]) == (1, "FAIL", None)
-    assert "the waiver of four-cell-new-old by search-team expired on 2026-01-31" in run.said
+    assert lines_about(run.said, "of four-cell-new-old") == snapshot
 
 
 def test_a_waiver_does_not_touch_the_swap(project: Project) -> None:
@@ -881,7 +881,7 @@ def test_an_order_that_is_not_certain_is_not_certified(project: Project) -> None
     run = project.run("test_provenance.py", "--judge", FAITHFUL, "--judge-pairs", "20")
     (row,) = run.report["rankings"]
     assert (row["n"], row["certified"]) == (20, False)
-    assert re.search(rf"^ranking of {FAITHFUL} on {CLOSE}: .*no label wins over another", run.said, re.MULTILINE)
+    assert re.search(rf"^ranking of {FAITHFUL} on {CLOSE}: .*no label wins", run.said, re.MULTILINE)
     run = project.run("test_provenance.py", "--judge", FAITHFUL, "--judge-pairs", "20", "-v")
     assert re.search(rf"^ranking of {FAITHFUL} on {CLOSE}: .*not certified", run.said, re.MULTILINE)
 
@@ -898,7 +898,7 @@ def test_a_part_of_the_contrasts_is_not_ranked(project: Project) -> None:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_the_preflight_runs_nothing(
-    recording: Callable[..., Project], server: SimulatorServer, workers: tuple[str, ...]
+    recording: Callable[..., Project], server: SimulatorServer, workers: tuple[str, ...], snapshot: SnapshotAssertion
 ) -> None:
     """--judge-preflight prints table, calls and cost, asks nobody, writes nothing and exits 0, also under -n 2."""
     project = recording(20)
@@ -911,7 +911,7 @@ def test_the_preflight_runs_nothing(
     assert re.search(r"^preflight$", run.said, re.MULTILINE)
     assert re.search(r"own +provenance +6 +20 +16 +\.15 +\.05 +\.\d+ +\.\d+$", run.said, re.MULTILINE)
     assert re.search(r"P\(all PASS \| unbiased\): \.\d+ at 5% flips, \.\d+ at 10%", run.said)
-    assert "warning: a judge without bias that flips on 10% of the pairs" in run.said
+    assert lines_about(run.said, "judge without") == snapshot
     calls, asked, answered, cost = re.search(  # type: ignore[union-attr]
         r"mine: at most (\d+) calls, (\d+) tokens in, (\d+) out, \$([\d.]+)", run.said
     ).groups()
@@ -936,11 +936,11 @@ def test_the_preflight_counts_what_is_not_recorded(recording: Callable[..., Proj
     assert server.requests == 40
 
 
-def test_the_preflight_names_what_cannot_pass(recording: Callable[..., Project]) -> None:
+def test_the_preflight_names_what_cannot_pass(recording: Callable[..., Project], snapshot: SnapshotAssertion) -> None:
     """With 5 pairs no judge can PASS: the preflight says so, and how many are needed; it is no failure of the run."""
     run = recording(5).run("test_recency.py", "--judge-preflight")
     assert run.ret == 0
-    assert "recency-new-old on own cannot pass with 5 pairs: 16 are needed" in run.said
+    assert lines_about(run.said, "recency-new-old on") == snapshot
 
 
 def test_the_preflight_names_families_as_they_are_called(project: Project) -> None:
@@ -949,11 +949,13 @@ def test_the_preflight_names_families_as_they_are_called(project: Project) -> No
     assert re.findall(r"^  house-close +(\S+)", run.said, re.MULTILINE) == ["placebo", "repeat"]
 
 
-def test_the_preflight_of_a_swap_is_a_table(recording: Callable[..., Project], server: SimulatorServer) -> None:
+def test_the_preflight_of_a_swap_is_a_table(
+    recording: Callable[..., Project], server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """It has pairs, calls, cost, the pairs needed and whether it can PASS, for every comparison with the baseline."""
     run = recording(20).run("-k", "swap", "--judge-baseline", "old", "--judge-preflight", "--judge-record", "missing")
     assert (run.ret, server.requests) == (0, 0)
-    assert "swap: mine against old" in run.said
+    assert lines_about(run.said, "mine against") == snapshot
     heads = r"dataset +comparison +pairs +calls +cost at most +at least +if equal +can pass"
     assert re.search(rf"^ +{heads}$", run.said, re.MULTILINE)
     cells = r"^  own +(\S+) +(\d+) +(\d+) +\$([\d.]+) +(\d+) +(\d+)  +(no|yes|if better)$"
@@ -973,7 +975,7 @@ def test_the_preflight_says_whether_a_swap_can_pass(recording: Callable[..., Pro
     """Too few pairs for any PASS are "no", and named; enough for judges that never differ "yes"."""
     run = recording(pairs).run("-k", "swap and recency", "--judge-baseline", "old", "--judge-preflight")
     assert re.search(rf"^  own +recency-new-old +{pairs} .* {can}$", run.said, re.MULTILINE)
-    assert ("swap recency-new-old on own cannot pass with 3 pairs: 20 are needed" in run.said) == (can == "no")
+    assert ("swap recency-new-old on" in run.said) == (can == "no")
 
 
 @pytest.mark.parametrize(
@@ -1052,7 +1054,9 @@ def test_recording_what_cannot_pass_is_refused(recording: Callable[..., Project]
     assert run.report["contrasts"][0]["status"] == "ERROR"
 
 
-def test_recording_what_cannot_pass_can_be_forced(recording: Callable[..., Project], server: SimulatorServer) -> None:
+def test_recording_what_cannot_pass_can_be_forced(
+    recording: Callable[..., Project], server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """--judge-force records all the same; then, and in a replay without it, the item is INCONCLUSIVE, not refused."""
     project = recording(5)
     forced = project.run("test_recency.py", "--judge-record", "missing", "--judge-force")
@@ -1061,7 +1065,7 @@ def test_recording_what_cannot_pass_can_be_forced(recording: Callable[..., Proje
     for run in (forced, replayed):
         assert run.ret == 1
         assert run.report["contrasts"][0]["status"] == "INCONCLUSIVE"
-        assert re.search(r"about \d+ pairs would settle it", run.said)
+        assert lines_about(run.said, "would settle") == snapshot
     assert server.requests == 10
 
 
@@ -1072,8 +1076,10 @@ def test_sixteen_pairs_can_be_recorded(recording: Callable[..., Project], server
     assert run.report["contrasts"][0]["status"] == "PASS"
 
 
-def test_a_refused_recording_asks_nothing_at_all(recording: Callable[..., Project], server: SimulatorServer) -> None:
+def test_a_refused_recording_asks_nothing_at_all(
+    recording: Callable[..., Project], server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """The preflight refuses before the first item: where contrasts cannot pass, nothing of the run is paid for."""
     run = recording(5).run("test_accuracy.py", "test_recency.py", "--judge-record", "missing")
     assert server.requests == 0
-    assert "nothing of this run is recorded: recency-new-old on own: 5 pairs cannot pass" in run.said
+    assert lines_about(run.said, "recorded: recency-new-old") == snapshot

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from support.forked import gate_here
 from support.project import Project, in_pyproject, json_lines
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cli.main import main
 from judgefixtures.models.pairs import Pair, pair_to_row
@@ -106,11 +108,13 @@ def test_a_swap_on_all_that_is_configured_is_approved(project: Project) -> None:
         (("-k", "not new-old"), "recency-new-old on hard: was not compared"),
     ],
 )
-def test_a_selection_approves_nothing(project: Project, options: tuple[str, ...], left_out: str) -> None:
+def test_a_selection_approves_nothing(
+    project: Project, options: tuple[str, ...], left_out: str, snapshot: SnapshotAssertion
+) -> None:
     """Whatever an option leaves out of what is configured, nothing is approved, and it is named."""
     code, decision = decided(project, *options)
     assert (code, decision["status"]) == (1, "INCONCLUSIVE")
-    assert any(left_out in each for each in decision["reasons"])  # type: ignore[attr-defined]
+    assert decision["reasons"] == snapshot  # type: ignore[attr-defined]
     page, sheet = ((project.path / "report" / f"report.{kind}").read_text() for kind in ("html", "md"))
     words = left_out.partition(" (")[0].partition(":")[0]
     assert words in page
@@ -118,7 +122,7 @@ def test_a_selection_approves_nothing(project: Project, options: tuple[str, ...]
 
 
 def test_a_dataset_of_the_hub_that_is_left_out_is_not_fetched(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     """To say that an option leaves it out takes no network, also in a recording mode."""
     fetched = []
@@ -131,8 +135,7 @@ def test_a_dataset_of_the_hub_that_is_left_out_is_not_fetched(
     configure(project, '["easy", "hub"]', more='[datasets.hub]\nsource = "owner/name"\n')
     for options in (("--judge-record", "missing"), ("--judge-record", "missing", "--judge-pairs", "110")):
         _, decision = decided(project, "--judge-dataset", "easy", *options)
-        left_out = "hub (configured, and left out by --judge-dataset): was not compared"
-        assert any(left_out in each for each in decision["reasons"])  # type: ignore[attr-defined]
+        assert lines_about(decision["reasons"], "--judge-dataset") == snapshot  # type: ignore[attr-defined]
     assert {*fetched} == {"easy"}
 
 
@@ -151,7 +154,7 @@ def test_a_family_that_the_configuration_names_is_no_choice_of_a_file(project: P
     assert decided(project)[1]["status"] == "APPROVE"
     _, decision = decided(project, "test_swap_recency.py")
     assert decision["status"] == "INCONCLUSIVE"
-    assert any(re.match(r"provenance-\S+ on easy: was not", each) for each in decision["reasons"])  # type: ignore[attr-defined]
+    assert any(re.match(r"provenance-\S+ on easy: ", each) for each in decision["reasons"])  # type: ignore[attr-defined]
 
 
 def test_machines_that_share_the_datasets_approve_together(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +169,7 @@ def test_machines_that_share_the_datasets_approve_together(project: Project, mon
 @pytest.mark.parametrize("baseline", ["candidate", "alias", "copy"])
 def test_a_judge_against_itself_is_told_in_every_output(project: Project, baseline: str) -> None:
     """One judge under two names, or equal answers of two: terminal, page, JSON and Markdown say it."""
-    wanted = "same answers, word for word" if baseline == "copy" else "both sides are the same judge"
+    wanted = "same answers, word" if baseline == "copy" else "the same judge"
     ran = project.run("--judge-baseline", baseline, "--judge-report", "report")
     assert wanted in ran.said
     for kind in ("json", "html", "md"):
@@ -181,8 +184,8 @@ def test_different_judges_are_not_called_the_same(project: Project) -> None:
     assert not re.search("same judge|same answers", project.run("--judge-baseline", "baseline").said)
 
 
-def test_the_repositorys_own_judge_against_itself() -> None:
+def test_the_repositorys_own_judge_against_itself(snapshot: SnapshotAssertion) -> None:
     """So it is with recordings and house sets."""
     name = "simulated-faithful"
     ran = gate_here("-k", "swap and accuracy", "--judge", name, "--judge-baseline", name)
-    assert "both sides are the same judge (simulated-faithful)" in ran.stdout
+    assert lines_about(ran.stdout, "judge (simulated-faithful") == snapshot

@@ -133,23 +133,24 @@ def test_without_cues_the_prompt_is_the_users_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cue_after", "words"),
+    ("text", "cue_after"),
     [
-        (OWN, "sources follow.", ["is not in", "own.txt", "'sources follow.'"]),
-        (OWN, "Response", ["is 2 times in", "own.txt", "once"]),
-        (OWN + " aaaa", "aaa", ["is 2 times in"]),
-        (OWN + "{cue_1}", "Sources follow.", ["{cue_1}", "cue_after", "keep one"]),
-        (OWN, "{response_", ["2 times"]),
-        (OWN, "{quest", ["inside of a slot"]),
-        (OWN.replace("{response_2}", ""), "Sources follow.", ["lacks {response_2}"]),
+        (OWN, "sources follow."),
+        (OWN, "Response"),
+        (OWN + " aaaa", "aaa"),
+        (OWN + "{cue_1}", "Sources follow."),
+        (OWN, "{response_"),
+        (OWN, "{quest"),
+        (OWN.replace("{response_2}", ""), "Sources follow."),
     ],
 )
-def test_a_place_that_is_none_is_an_error(tmp_path: Path, text: str, cue_after: str, words: list[str]) -> None:
+def test_a_place_that_is_none_is_an_error(
+    tmp_path: Path, text: str, cue_after: str, snapshot: SnapshotAssertion
+) -> None:
     """A text that is not there exactly once, cue slots beside it or half of a slot: said when the judge is loaded."""
     with pytest.raises(JudgeFixturesError) as error:
         load_judge(table(write(tmp_path, text), cue_after=cue_after))
-    for word in words:
-        assert word in str(error.value)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from typing import Any, get_args
 
 import pytest
 from support.project import Project, in_pyproject
+from support.rendered import lines_about
 from support.server import NOWHERE, Server, serving
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.config import judge_table
 from judgefixtures.judges.judge import load_judge
@@ -107,13 +109,15 @@ def test_every_kind_has_its_words() -> None:
         ({}, '{"selected_response": "tie", "reason": "so"}', None, ""),
     ],
 )
-def test_an_answer_says_what_would_read_it(keys: dict[str, Any], text: str, invalid: Any, said: str) -> None:
+def test_an_answer_says_what_would_read_it(
+    keys: dict[str, Any], text: str, invalid: Any, said: str, snapshot: SnapshotAssertion
+) -> None:
     """A reply names the key, or that it was cut off, or what the judge is asked to answer; a tie was read."""
     table = judge_table({"provider": "openai", "model": "m", **keys})
     answer = ProviderResponse(text, invalid, "it reached a limit" if invalid else "")
     reply = load_judge(table, "mine").parse_reply(answer)
     assert reply.invalid is not None
-    assert reply.detail.endswith(said)
+    assert reply.detail == snapshot
     assert bool(reply.detail) == bool(said)
 
 
@@ -159,7 +163,9 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     return project
 
 
-def test_a_judge_that_cannot_be_read_is_shown_one_answer(project: Project, server: Server) -> None:
+def test_a_judge_that_cannot_be_read_is_shown_one_answer(
+    project: Project, server: Server, snapshot: SnapshotAssertion
+) -> None:
     """In recording and in replay: the item, the control and the report have an answer and the key, and no secret."""
     file = project.path / project.file
     for arguments in (("--judge-record", "missing"), ()):
@@ -169,7 +175,7 @@ def test_a_judge_that_cannot_be_read_is_shown_one_answer(project: Project, serve
         (first,) = (
             line for line in ran.outlines if line.startswith("FAIL: nothing shows that ours reads what it judges")
         )
-        assert "60 of its 60 answers are invalid (no-json 60): no JSON object that states what is asked for" in first
+        assert lines_about(first, "invalid (no-json") == snapshot
         (row,) = ran.report["controls"]
         for said in (row["message"], next(line for line in ran.outlines if line.startswith('  it answered "Both'))):
             assert said.endswith(

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from support.project import Project, json_lines, rows_of
+from support.rendered import lines_about
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
@@ -56,17 +58,16 @@ def project(pytester: pytest.Pytester, server: SimulatorServer) -> Project:
 
 
 @pytest.mark.slow
-def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorServer) -> None:
+def test_a_bad_candidate_is_found_out_early(
+    project: Project, server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """Recording stops at the first look that rejects, says what that saved, and replays with that many pairs."""
     ran = project.run(*RECORD)
     look = ran.report["decision"]["look"]
     assert ran.report["decision"]["status"] == "REJECT"
     assert look in LOOKS[:2]
     assert server.requests == 2 * 2 * look
-    assert (
-        f"candidate against production: look at {look} pairs per dataset: decided; this swap leaves out "
-        f"{2 * (80 - look)} questions to each judge"
-    ) in ran.said
+    assert lines_about(ran.said, "against production") == snapshot
     for replay in ("--judge-until-decided",), ("--judge-pairs", str(look)):
         again = project.run("-k", "swap", "--judge-report", "report", *replay)
         assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
@@ -79,16 +80,18 @@ def test_equal_judges_take_every_look(project: Project, server: SimulatorServer)
     ran = project.run(*RECORD)
     assert (ran.report["decision"]["status"], ran.report["decision"]["look"]) == ("APPROVE", 80)
     assert server.requests == 2 * 2 * 80
-    assert "pairs per dataset: decided" not in ran.said
+    assert "per dataset: decided" not in ran.said
 
 
 @pytest.mark.slow
-def test_what_the_looks_do_not_decide_is_not_called_decided(project: Project, server: SimulatorServer) -> None:
+def test_what_the_looks_do_not_decide_is_not_called_decided(
+    project: Project, server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """Where the last look leaves it open nothing further is asked: that is said, with what it leaves out."""
     project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[20, 40]")
     ran = project.run(*RECORD)
     assert (ran.report["decision"]["status"], server.requests) == ("INCONCLUSIVE", 2 * 2 * 40)
-    assert "look at 40 pairs per dataset: not decided, and it is the last one; this swap leaves out 80 " in ran.said
+    assert lines_about(ran.said, "dataset: not") == snapshot
 
 
 @pytest.mark.slow
@@ -106,7 +109,9 @@ def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server:
 
 
 @pytest.mark.slow
-def test_each_candidate_has_its_own_looks(project: Project, server: SimulatorServer) -> None:
+def test_each_candidate_has_its_own_looks(
+    project: Project, server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """A candidate that is decided is asked nothing further while another one is open; the note is about its swap."""
     project.add(f'[judges.equal]\nprovider = "openai"\nmodel = "simulated-faithful"\nbase_url = "{server.url}/v1"\n')
     ran = project.run(*RECORD, "--judge", "candidate", "--judge", "equal")
@@ -114,12 +119,14 @@ def test_each_candidate_has_its_own_looks(project: Project, server: SimulatorSer
     assert (bad["status"], equal["status"], equal["look"]) == ("REJECT", "APPROVE", 80)
     assert bad["look"] in LOOKS[:2]
     assert server.requests == 2 * bad["look"] + 2 * 80 + 2 * 80  # the baseline's answers serve both
-    assert f"candidate against production: look at {bad['look']} pairs per dataset: decided" in ran.said
-    assert "equal against production: look" not in ran.said
+    assert lines_about(ran.said, "against production") == snapshot
+    assert "equal against production" not in ran.said
 
 
 @pytest.mark.slow
-def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: SimulatorServer) -> None:
+def test_the_closest_pairs_are_looked_at_as_well(
+    project: Project, server: SimulatorServer, snapshot: SnapshotAssertion
+) -> None:
     """With `closest` a look has the first of the closest pairs for either judge; a replay asks for the same ones."""
     pool = load_pairs(Source(name="house-close"))[:60]
     project.write("pairs.jsonl", json_lines(rows_of(pool)))
@@ -137,7 +144,7 @@ def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: Simul
     closest = {pair["id"] for choice in frozen for pair in choice}
     asked = {row["pair"] for row in ran.rows("judgments")}
     assert (asked <= closest, len(asked)) == (True, look)
-    assert f"this swap leaves out {2 * (len(closest) - look)} questions to each judge" in ran.said
+    assert lines_about(ran.said, "questions to") == snapshot
     again = project.run("-k", "swap", "--judge-until-decided", "--judge-report", "report")
     assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * len(pool) + 2 * 2 * look)
 
@@ -145,22 +152,22 @@ def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: Simul
 @pytest.mark.parametrize(
     ("fixture", "words"),
     [
-        ("def pairs(pairs):\n    return pairs[:10]", "this test has others, of a fixture `pairs` of its own"),
+        ("def pairs(pairs):\n    return pairs[:10]", "fixture `pairs`"),
         (
             "def baseline():\n    from judgefixtures.judges import load_judge\n"
             "    return load_judge({'provider': 'openai', 'model': 'm', 'base_url': 'http://127.0.0.1:9/v1'})",
-            "this test has another one, of a fixture `judge` or `baseline` of its own",
+            "fixture `judge` or `baseline`",
         ),
     ],
 )
 def test_what_the_looks_are_not_about_is_refused(
-    project: Project, server: SimulatorServer, fixture: str, words: str
+    project: Project, server: SimulatorServer, fixture: str, words: str, snapshot: SnapshotAssertion
 ) -> None:
     """A test with pairs or judges of its own would be decided on others: nothing is asked."""
     project.write("conftest.py", f"import pytest\n\n@pytest.fixture\n{fixture}\n")
     ran = project.run(*RECORD)
     assert (ran.ret, server.requests) == (1, 0)
-    assert words in ran.said
+    assert lines_about(ran.said, words) == snapshot
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
+from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models.verdicts import Grade, InvalidKind, Score, Verdict
 from judgefixtures.parsing import verdicts
@@ -63,10 +64,11 @@ def test_verdict_is_frozen() -> None:
         Verdict(1, "").reason = "other"  # type: ignore[misc]
 
 
-def test_unknown_format() -> None:
+def test_unknown_format(snapshot: SnapshotAssertion) -> None:
     """An unknown format is the caller's mistake, and the message says which formats there are."""
-    with pytest.raises(ValueError, match=r"'xml': use \"json\" or \"brackets\""):
+    with pytest.raises(ValueError) as error:
         parse_verdict("", "xml")  # type: ignore[arg-type]
+    assert str(error.value) == snapshot
 
 
 # --- json: what counts ------------------------------------------------------------------------------------

