@@ -149,7 +149,7 @@ def test_the_position_is_gated(project: Project, take: Callable[..., str]) -> No
     assert (row["n10"], row["n"]) == (N, N)
 
 
-def test_repeats_are_noise(project: Project, take: Callable[..., str], snapshot: SnapshotAssertion) -> None:
+def test_repeats_are_noise(project: Project, take: Callable[..., str]) -> None:
     """A column that counts repeats, from 0 or from 1, gives the flips between them; what it has not is skipped."""
 
     def flipping(number: int, order: str) -> int:
@@ -160,7 +160,7 @@ def test_repeats_are_noise(project: Project, take: Callable[..., str], snapshot:
     rows = {row["contrast"]: row for row in ran.report["contrasts"]}
     assert rows["repeat-no-cue-1"]["flip_rate"]["value"] == 3 / N
     assert "repeat-no-cue-2" not in rows
-    assert lines_about(ran.said, "condition no-cue") == snapshot
+    assert "no-cue, repeat 2 (40 pairs lacking)" in ran.said
 
 
 @pytest.mark.parametrize(

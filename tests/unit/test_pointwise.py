@@ -652,7 +652,7 @@ def project(pytester: pytest.Pytester) -> Project:
 
 
 @pytest.mark.slow
-def test_a_suite_is_recorded_and_replayed(project: Project, snapshot: SnapshotAssertion) -> None:
+def test_a_suite_is_recorded_and_replayed(project: Project) -> None:
     """A run records what the preflight announced; a replay needs no server, and its report has the same bytes."""
     server: Any = project.server  # type: ignore[attr-defined]
     chosen = ("-k", "not swap", "--judge-report", "report", "--judge-dataset", "house-qa")
@@ -662,7 +662,7 @@ def test_a_suite_is_recorded_and_replayed(project: Project, snapshot: SnapshotAs
     # Cue-free scores and those with cues of 40 pairs, and of the ten that the control takes.
     assert server.requests == announced == 2 * 40 + 4 * 40 + 2 * 10
     judgments = first.rows("judgments")
-    assert lines_about(project.run(*chosen, "-rs").said, "no order") == snapshot
+    assert "it sees no order" in project.run(*chosen, "-rs").said
     report = {name: (project.path / "report" / name).read_bytes() for name in ("report.json", "judgments.jsonl")}
     project.write("pyproject.toml", SIMULATED.format(url=NOWHERE, model="faithful"))
     again = project.run(*chosen)
