@@ -279,7 +279,7 @@ def test_a_slot_that_is_no_column_is_an_error(
 ) -> None:
     """It lists the dataset's columns and our slots, and says how its letters are written; nothing is asked."""
     project.write("own.txt", f"{OWN}{{refrence}}")
-    said = " ".join(project.run(*options).said.split())
+    said = project.run(*options).said
     assert lines_about(said, "'ours'") == snapshot
     for part in (
         "'reference', 'unused'",
@@ -299,7 +299,7 @@ def test_a_row_without_the_column_is_an_error(
     rows = pair_rows(reference="r")
     rows[3] = {key: value for key, value in rows[3].items() if key != "reference"} | absent
     project.write_pairs(rows, "rows.jsonl")
-    said = " ".join(project.run(*options).said.split())
+    said = project.run(*options).said
     assert lines_about(said, "'own'") == snapshot
     assert server.asked == []
 
@@ -312,7 +312,7 @@ def test_a_judge_of_pairs_is_not_asked_about_examples(
     rows = [{"id": f"e{n}", "question": "q", "response": "r", "reference": "x"} for n in range(12)]
     project.write_pairs(rows, "rows.jsonl")
     ran = project.run(*options)
-    said = " ".join(ran.said.split())
+    said = ran.said
     assert ran.ret != 0
     assert lines_about(said, "'own'") == snapshot
     assert server.asked == []
@@ -422,7 +422,7 @@ def test_pytest_names_the_command(project: Project, server: Server, snapshot: Sn
     rows = pair_rows(reference="r", unused="u")
     rows[5]["reference"] = "another"
     project.write_pairs(rows, "rows.jsonl")
-    said = " ".join(project.run().said.split())
+    said = project.run().said
     assert lines_about(said, "'p05'") == snapshot
     assert "--judge-record missing" in said
     asked = len(server.asked)

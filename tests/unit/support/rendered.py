@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -16,6 +17,8 @@ REPOSITORY = str(Path(__file__).parents[3])
 LINE_ENDS = re.compile(r"\n|(?<=</li>)|(?<=</p>)|(?<=</tr>)|(?<=</h[1-6]>)|(?<=</summary>)")
 # Lines of pytest's summary are cut to the width of the terminal, but not in CI, or name a line of our code; data is no sentence.
 SUMMARY = re.compile(r"(FAILED|ERROR) \S+::|SKIPPED \[\d+\] |<script\b")
+# A run that began before midnight has two of these.
+RECENT = [str(datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days)) for days in (-1, 0, 1)]
 VOLATILE = (
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d+"), r"\1:<port>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <time>"),
@@ -23,7 +26,11 @@ VOLATILE = (
     (re.compile(r"(not JSON: |\()[^\n:(]*: line \d+ column \d+ \(char \d+\)"), r"\1<Python's words>"),
     (re.compile(r"(not valid TOML: )[^\n]*?\(at [^)]*\)"), r"\1<Python's words>"),
     (re.compile(r"\b0x[0-9a-f]{8,}\b"), "<address>"),
-    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
+    (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
+    (re.compile(r"\bport \d{4,5}\b"), "port <port>"),
+    (re.compile(r"'[^'\s]*/bin/python[\d.]*'"), "'<python>'"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d( \d\d:\d\d UTC|T\d\d:\d\d:\d\dZ)"), "<time>"),
+    (re.compile("|".join(RECENT)), "<today>"),
     (re.compile(r"(\.\./){2,}"), "<up>/"),
 )
 
