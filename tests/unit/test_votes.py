@@ -124,7 +124,9 @@ def test_other_values_are_errors(value: Any, tmp_path: Path, snapshot: SnapshotA
     assert 'as {"1": 3, "2": 2, "tie": 0}' in message
     mapped = source(tmp_path, [{"people": value}], columns={"votes": "people"})
     assert "field 'people'" in refusal(mapped)
-    assert message.replace(repr(value), "<value>") == snapshot
+    expected, _, got = message.partition("; got ")
+    assert got
+    assert expected == snapshot
 
 
 # --- which pairs are taken ------------------------------------------------------------------------------------
