@@ -237,6 +237,8 @@ def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester
     code = block("python", "def grade")
     for grader, status in ((code, "FAIL"), (code.replace("0.7", "0.8"), "PASS")):
         pytester.makepyfile(grader=grader)
+        # Both are of one size and written within a second: Python would take the first one's bytecode for the second's.
+        shutil.rmtree(pytester.path / "__pycache__", ignore_errors=True)
         result = run_pytest(pytester.path, "-k", "recency", "-o", "pythonpath=.", "-p", "no:cacheprovider")
         for line in ("control of production *is PASS*", f"{status}: production on own *"):
             result.stdout.fnmatch_lines([line])  # a FAIL is told above, among FAILURES
