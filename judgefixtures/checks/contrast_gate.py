@@ -124,9 +124,7 @@ def _decide_admitted(
 
 def _doubted(measured: ContrastMeasurement, gate: GateTable) -> DecisionPart | None:
     doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
-    return next(
-        (DecisionPart(name, Status.INCONCLUSIVE, f"INCONCLUSIVE: {doubt}") for name, doubt in doubts if doubt), None
-    )
+    return next((DecisionPart(name, Status.INCONCLUSIVE, f"INCONCLUSIVE: {why}") for name, why in doubts if why), None)
 
 
 def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: float) -> GateDecision | None:
@@ -138,9 +136,7 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
     kinds = MESSAGES.invalid_kinds(measured)
     text = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({kinds}), "
     what = excess or "so nothing can be measured"
-    ties = (
-        '; to count ties, set ties = "half" in the table of the judge' if "tie" in dict(measured.invalid_kinds) else ""
-    )
+    ties = '; to count ties, set ties = "half"' if "tie" in dict(measured.invalid_kinds) else ""
     if measured.unread:
         decided = GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts

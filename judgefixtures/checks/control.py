@@ -133,13 +133,7 @@ def control_requirement(judge: str, dataset: str, golden: int, table: ControlTab
     """Return a control's requirement if there are too few pairs with gold."""
     limit = f"threshold {table.threshold:g}"
     need = SampleRequirement(
-        f"control of {judge}",
-        dataset,
-        golden,
-        table.fewest,
-        limit,
-        f"name a dataset with more in {TABLE}",
-        "pairs with gold",
+        f"control of {judge}", dataset, golden, table.fewest, limit, f"set dataset in {TABLE}", "pairs with gold"
     )
     return need if golden < table.fewest else None
 
@@ -316,7 +310,7 @@ def control_from_log(
     return replace(
         row,
         status=Status.NOT_APPLICABLE,
-        message=f"nothing shows that this judge reads the responses: {message}. These may not be {trial.besides.format(table=TABLE)}",
+        message=f"nothing shows that this judge reads: {message}. Not necessarily {trial.besides.format(table=TABLE)}",
     )
 
 
@@ -335,9 +329,7 @@ def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
     part = DecisionPart(CONTROL, Status(failed.status), control_refusal(failed), MESSAGES.not_reading(failed))
     lost = finding.decided_alone(part, vsr_status=Status.NOT_APPLICABLE)
     examples = [f"  {failed.example}"] if failed.example else []
-    return replace(
-        lost, diagnosis=(f"{lost.title}, because of the control on {failed.dataset} (see the summary)", *examples)
-    )
+    return replace(lost, diagnosis=(f"{lost.title}, see the control on {failed.dataset} in the summary", *examples))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

@@ -63,9 +63,7 @@ def plan_looks(
     elif there > looks[-1]:
         units = vocabulary_for(pairs).many
         new = f"{there} {units} are more than the last look ({looks[-1]}), so one new decision uses all of them"
-        remark = "; ".join(
-            filter(None, [new, "if an earlier decision used these pairs, the error rates of both add up", remark])
-        )
+        remark = "; ".join(filter(None, [new, "if earlier looks used these pairs, their error rates add up", remark]))
 
     def remark_at(look: int, level: float) -> str:
         return "; ".join(filter(None, [_anew(before, level, dict(usual).get(look, gate.alpha)), remark]))

@@ -113,10 +113,7 @@ class ScoreControl(GraderControl):
         units = min(count_independent([each.pair for each in side]) for side in (passed, failed))
         whole = math.floor(round(above * units, 9))  # a share of a whole number of units may fall short by rounding
         share = proportion(whole, units, control.CONFIDENCE, "exact")
-        text = (
-            f"scored the right answer higher in {format_share(above)} of all combinations of a right and a wrong answer "
-            "(equal scores count half)"
-        )
+        text = f"scored right answers above wrong ones in {format_share(above)} of all combinations (ties count half)"
         low = f", lower bound {format_share(share.low)}"
         unread = sum(judgment.verdict.invalid is not None for judgment in arm) > (1 - control.TELLING) * len(arm)
         cause = control.describe_invalid(arm) if unread else UNRELATED

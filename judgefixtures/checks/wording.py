@@ -82,9 +82,7 @@ class WordingCheck(SingleJudgeCheck):
         if not case.judge.rewordings:
             return f"{name} has no wordings: set wordings in {case.judge.table.heading}"
         if not case.judge.kind.chooses(case.pairs):
-            return (
-                f"{name} gives no verdicts on {case.dataset}, only scores: set pass_mark in {case.judge.table.heading}"
-            )
+            return f"{name} gives only scores on {case.dataset}: set pass_mark in {case.judge.table.heading}"
         return ""
 
     def min_sample(
@@ -92,11 +90,9 @@ class WordingCheck(SingleJudgeCheck):
     ) -> SampleRequirement | None:
         """Return the pairs that a judge without flips needs."""
         gate = _gate(config)
-        limit = f"wording_tolerance {gate.wording_tolerance:g}"
-        few = smallest_n(gate.wording_tolerance, gate.alpha)
-        return SampleRequirement.among(
-            pairs, self.name, dataset, few, limit, "raise wording_tolerance", unit_vocabulary(pairs)
-        ).unmet
+        limit, few = f"wording_tolerance {gate.wording_tolerance:g}", smallest_n(gate.wording_tolerance, gate.alpha)
+        words, remedy = unit_vocabulary(pairs), "raise the tolerance"
+        return SampleRequirement.among(pairs, self.name, dataset, few, limit, remedy, words).unmet
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
         """Return the power of harmless wordings."""

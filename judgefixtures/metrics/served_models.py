@@ -52,6 +52,6 @@ def _warning(judge: str, what: str, counts: Mapping[str, int]) -> str:
     remedy = (
         "set model or accept_served_model to one snapshot, and record again with --judge-record all"
         if what == "models"
-        else "the provider changed the model's backend; if the verdicts changed too, record again with --judge-record all"
+        else "the provider changed the backend; if verdicts changed, record again with --judge-record all"
     )
     return f"judge {judge}: the answers are a mixture of {len(counts)} {what} ({listed}). To fix this, {remedy}."

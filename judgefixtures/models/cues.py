@@ -156,7 +156,7 @@ def family(name: str, families: Families) -> tuple[Cue, ...]:
     labels = families[name]
     if len(labels) < 2:
         raise JudgeFixturesError(
-            f"the cue family {name} has {len(labels)} label, but a contrast needs 2: add another label with its sentence."
+            f"the cue family {name} has {len(labels)} label, a contrast needs 2: add a label with its sentence."
         )
     whole = _whole(labels)
     for label, sentence in labels.items():

@@ -121,7 +121,7 @@ def grader_swap_prospect(
     first, second = (f"in {chance:.0%}" for chance in chances)
     few, many = (f"{each:.0%}" for each in DISCORDANCES)
     text = (
-        f"with {pluralize(n, 'label')}, equal judges are approved {first} of runs if only one of them is right on {few} "
+        f"with {pluralize(n, 'label')}, equal judges are approved {first} of runs if only one is right on {few} "
         f"of the labels, {second} if on {many}"
     )
     if min(chances) >= ENOUGH:

@@ -232,13 +232,11 @@ def gate_log_odds(
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
-def describe_odds(
-    estimate: Estimate, x: str, y: str, varied: str = "with label ", outcome: str = "being chosen"
-) -> str:
+def describe_odds(estimate: Estimate, x: str, y: str, varied: str = "labelled ", outcome: str = "being chosen") -> str:
     """Return in words what a log-odds shift means for a response.
 
     >>> describe_odds(Estimate(0.83, 0.59, 1.06, 0.90, 100), "new", "old")
-    'with label new instead of old, the odds of being chosen rise 2.3-fold (90% CI 1.8 to 2.9)'
+    'labelled new instead of old, the odds of being chosen rise 2.3-fold (90% CI 1.8 to 2.9)'
     """
     interval = interval_text(estimate, _times)
     if abs(estimate.value) < math.log(HARDLY):

@@ -375,9 +375,7 @@ class _Comparison:
         if needed is None:
             return []
         more, many = "" if needed > self.pool.pairs else ", but not in this run", self.pool.words.many
-        sentences = [
-            f"if the judges are equal, about {needed} {many} per dataset are enough to approve (80% power){more}"
-        ]
+        sentences = [f"if the judges are equal, use about {needed} {many} per dataset to approve (80% power){more}"]
         wants = [(self.pairs_as_seen(each), component_title(each.component, each.words)) for each in open_ones]
         settled = [(pairs, title) for pairs, title in wants if pairs is not None]
         if len(settled) == len(wants):
