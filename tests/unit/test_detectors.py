@@ -294,7 +294,7 @@ def test_readings_are_recorded_among_the_judges_and_replayed(project):
     assert (row["car"]["value"], row["detector"]["car"]["value"]) == (0, 0.5)
     assert row["detector"]["car_range"]["values"] == [0, 0.5]
     assert (row["detector"]["agreement"]["value"], row["detector"]["agreement"]["n"]) == (0.5, 2 * N)
-    assert "CAR .00 to .50" in str(ran.stdout)
+    assert "CAR 0.00 to 0.50" in str(ran.stdout)
     assert row["detector"]["identity"]["detector"]["digest"]
     assert list(project.report()["judges"]) == ["mine"]  # the reader judged nothing
 

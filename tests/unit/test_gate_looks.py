@@ -236,7 +236,7 @@ def test_fourteen_contrasts_ask_at_most_two_fifths(project: Project, server: Sim
     project.write("test_looks_of_a_gate.py", suite("recency", "provenance", "placebo", "ethnicity"))
     project.configure(f"{server.url}/v1")
     ran = project.run(*UNTIL)
-    said = re.search(r"looks: (\d+) contrasts decided at 25 pairs; (\d+) of (\d+) calls asked, 25%", ran.said)
+    said = re.search(r"looks: (\d+) contrasts decided at 25 pairs; (\d+) of (\d+) requests used \(25%\)", ran.said)
     assert said is not None, ran.said
     assert (len(ran.report["contrasts"]), [int(each) for each in said.groups()]) == (14, [14, server.requests, 2800])
     assert server.requests <= 0.4 * 2800

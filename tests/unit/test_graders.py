@@ -582,7 +582,7 @@ def test_an_answer_that_states_no_score_is_shown_with_what_would_read_it(
     (found,) = gated(opened("missing", of_judge=f'mode = "pointwise"\n{mark}'), "recency-new-old")
     assert found.status is Status.ERROR
     assert 'it answered "{"verdict": "pass"' in found.reasons[0]
-    assert 'mode = "binary" in [judges.grader] reads that' in found.reasons[0]
+    assert 'set mode = "binary" in [judges.grader]' in found.reasons[0]
 
 
 def test_of_scores_of_pairs_one_answer_is_shown(opened: Opening, server: Grader) -> None:
@@ -591,7 +591,7 @@ def test_of_scores_of_pairs_one_answer_is_shown(opened: Opening, server: Grader)
     (found,) = gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
     assert found.status is Status.ERROR
     assert found.reasons[0].count("it answered") == 1
-    assert found.reasons[0].endswith('; mode = "binary" in [judges.grader] reads that')
+    assert found.reasons[0].endswith('set mode = "binary" in [judges.grader]')
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,7 @@ def test_a_run_speaks_of_examples_and_grades(
     [
         (some(60), "own: n of attack is 30 of 60 examples: those labelled fail"),
         (some(60), "cannot pass with 30 examples labelled fail: 52 are needed"),
-        (some(20), "flips on 10% of the examples PASSes everything"),
+        (some(20), "flips on 10% of the examples passes everything"),
         (
             [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.") for n in range(30)],
             "own: n is of pairs, asked about as 60 examples (two for each pair)",

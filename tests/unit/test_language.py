@@ -285,8 +285,8 @@ def test_no_output_says_that_reasons_were_silent_which_nobody_read(
 ) -> None:
     """Terminal, report.json, judgments.jsonl, report.md and the page: CAR is not known, and the words say why."""
     said = str(project.run("--judge-report", "report", "-k", "recency").stdout)
-    assert lines_about(said, "reasons admit") == snapshot
-    assert "admits that in 0" not in said
+    assert lines_about(said, "reasons cite") == snapshot
+    assert "0 of these" not in said
     (row,) = project.report()["contrasts"]
     assert (row["car_status"], row["unread_reasons"]) == ("INCONCLUSIVE", 60)
     for key in ("car", "car_all", "car_corrected", "silent_shift_rate", "unadmitted_shift"):
@@ -302,7 +302,7 @@ def test_reasons_in_english_are_told_as_before(project: Project, snapshot: Snaps
     project.write("mine.py", JUDGE % "It is better.")
     said = str(project.run("--judge-report", "report", "-k", "recency").stdout)
     (row,) = project.report()["contrasts"]
-    assert lines_about(said, "reasons admit") == snapshot
+    assert lines_about(said, "reasons cite") == snapshot
     assert (row["car_status"], row["car"]["value"]) == ("FAIL", 0)
     assert "unread_reasons" not in row
     assert not any("unread" in each for each in project.rows("report/judgments.jsonl"))

@@ -154,7 +154,7 @@ def firsts(
 
 
 def without_remark(found: SwapDecision) -> SwapDecision:
-    kept = tuple(reason for reason in found.reasons if "pairs per dataset, the next" not in reason)
+    kept = tuple(reason for reason in found.reasons if "the next look needs" not in reason)
     return replace(found, reasons=tuple(reason for reason in kept if not reason.startswith("decided after")))
 
 

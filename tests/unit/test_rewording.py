@@ -130,33 +130,33 @@ REFUSED = {
     "a slot that lacks": (
         'wordings = ["other.txt"]',
         {"wording": "Choose.\n{question}\n{response_1}"},
-        "lacks {response_2}: put it where the text belongs",
+        "lacks {response_2}: add this",
     ),
     "the same text": (
         'template = "own.txt"\nwordings = ["other.txt"]',
         {"wording": OWN.replace("\n{question}", "\n\n{question}\n")},
-        "says the same as the judge's own template, word for word",
+        "has the same text as the judge's template",
     ),
     "a column less": (
         'template = "own.txt"\nwordings = ["other.txt"]',
         {"own": f"{{reference}}\n{OWN}"},
-        "lacks {reference}, which the judge's own template shows",
+        "lacks {reference}, which",
     ),
     "a column more": (
         'template = "own.txt"\nwordings = ["other.txt"]',
         {"wording": f"{{reference}}\n{OTHER}"},
-        "has {reference}, which the judge's own template does not show",
+        "has {reference}, which",
     ),
-    "a column that is the answer": ('wordings = ["other.txt"]', {"wording": f"{{gold}}\n{OTHER}"}, "is never a slot"),
+    "a column that is the answer": ('wordings = ["other.txt"]', {"wording": f"{{gold}}\n{OTHER}"}, "is not a slot"),
     "one of another mode": (
         'wordings = ["other.txt"]',
         {"wording": "Good?\n{question}\n{response}"},
-        "and the judge's mode is 'pairwise'",
+        "the judge has mode = 'pairwise'",
     ),
     "a shipped one of one's own template": (
         'template = "own.txt"\nwordings = ["terse"]',
         {},
-        "own.txt is a template of your own: write the other wording of it into a file",
+        "own.txt is your own: write",
     ),
     "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' would name two of them"),
     "a name of a file that is no folder": ('wordings = ["other words.txt"]', {}, "cannot name recordings"),
@@ -615,7 +615,7 @@ def test_what_cannot_pass_is_not_paid_for(tmp_path: Path, snapshot: SnapshotAsse
     with Run.from_config(file, record="missing") as run:
         found = run.gate("wording", judge="mine", dataset="house-close")
     assert found.status is Status.ERROR
-    assert lines_about(found.text, "pass wording_tolerance") == snapshot
+    assert lines_about(found.text, "wording_tolerance") == snapshot
 
 
 @pytest.mark.slow

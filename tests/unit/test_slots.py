@@ -146,7 +146,7 @@ def test_slots_of_another_mode_are_refused(
 ) -> None:
     """A template of one response that has a slot of other judges is an error that says whose it is."""
     said = refusal(tmp_path, f"{{question}} {{response}} {{cue}} {{{slot}}}", mode)
-    assert lines_about(said, "of templates") == snapshot
+    assert lines_about(said, "a slot only for") == snapshot
     assert whose in said
 
 

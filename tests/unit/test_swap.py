@@ -335,7 +335,7 @@ def test_a_pass_bears_what_the_candidates_invalid_pairs_may_hide(candidate: int,
     found = compared(spoilt, other)  # type: ignore[arg-type]
     assert [found[name]["status"] for name in ("abs-vsr", "unadmitted-shift")] == [status, status]
     excess = max(0, candidate - baseline)
-    said = f"{format_share(excess / 100)} of it taken by verdicts that are invalid of the candidate alone"
+    said = f"{format_share(excess / 100)} of it used by verdicts that only the candidate has invalid"
     assert (said in found["abs-vsr"]["message"]) == (excess > 0)
 
 

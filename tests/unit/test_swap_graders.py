@@ -215,7 +215,7 @@ def test_few_of_a_class_approve_nothing(label: str, kind: str, few: int, why: st
     table = SwapTable(rate_margin=0.6)
     found = decide([*rows, *block(label, few, (0, 0))], swap=table)
     assert found.status is INCONCLUSIVE
-    assert found.reasons[0] == f"{kind}: was not compared: {why} labelled {label}, at least 10 are needed"
+    assert found.reasons[0] == f"{kind}: not compared, because {why} labelled {label}; use at least 10"
     assert found.needed_pairs is None
     assert decide([*rows, *block(label, 10, (0, 0))], swap=table).status is APPROVE
     # Labels of all datasets count together.
@@ -278,7 +278,7 @@ def test_a_dataset_that_nobody_labelled_adds_to_the_pass_rate_alone() -> None:
 def test_labels_that_were_planned_and_not_asked_about_are_missed() -> None:
     """A dataset of examples without any keeps the swap open, and is named."""
     found = decide(judges((0, 0), (0, 0)), [])
-    assert (found.status, found.reasons[0]) == (INCONCLUSIVE, "accuracy on d1: was not compared")
+    assert (found.status, found.reasons[0]) == (INCONCLUSIVE, "accuracy on d1: not compared")
 
 
 def test_gold_of_pairs_is_not_a_label() -> None:

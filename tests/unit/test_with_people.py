@@ -290,11 +290,11 @@ def test_labels_that_would_settle_it(snapshot: SnapshotAssertion) -> None:
     """An INCONCLUSIVE says with how many labels a judge with these rates passes all that is set."""
     row = row_of(found(table(27, 3, 3, 27), min_tpr=0.8))
     assert row.needed_labels == 180
-    assert lines_about(row.message, "labels would") == snapshot
+    assert lines_about(row.message, "80% power") == snapshot
     both = row_of(found(table(27, 3, 3, 27), min_tpr=0.8, min_tnr=0.8))
     assert both.needed_labels is not None
     assert both.needed_labels > 180
-    assert lines_about(both.message, "labels would") == snapshot
+    assert lines_about(both.message, "80% power") == snapshot
 
 
 def test_of_related_labels_it_takes_more(snapshot: SnapshotAssertion) -> None:
@@ -304,7 +304,7 @@ def test_of_related_labels_it_takes_more(snapshot: SnapshotAssertion) -> None:
     row = row_of(found([*pairs, *pairs], min_tpr=0.8, min_tnr=0.8))
     assert once is not None
     assert row.needed_labels == pytest.approx(2 * once, rel=0.1)
-    assert lines_about(row.message, "labels would") == snapshot
+    assert lines_about(row.message, "80% power") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -326,11 +326,11 @@ def test_what_settles_all_limits_is_told_to_people_too(snapshot: SnapshotAsserti
     finding = found(table(44, 6, 6, 44), min_kappa=0.7, min_tnr=0.85)
     needed = row_of(finding).needed_labels
     assert needed is not None
-    assert lines_about(finding.plain, "labels would") == snapshot
-    assert lines_about(finding.text, "labels would") == snapshot
+    assert lines_about(finding.plain, "80% power") == snapshot
+    assert lines_about(finding.text, "80% power") == snapshot
 
 
-@pytest.mark.parametrize(("unlabelled", "says"), [(3, "For more labels (3 examples have none): "), (0, "has a label")])
+@pytest.mark.parametrize(("unlabelled", "says"), [(3, "3 examples have no label. "), (0, "has a label")])
 def test_labels_are_asked_for_where_they_lack(unlabelled: int, says: str) -> None:
     """The command of the labelling page stands there only where an example has no label."""
     said = found(table(44, 6, 6, 44) + [(None, 1)] * unlabelled, min_kappa=0.7).text
@@ -361,7 +361,7 @@ def test_a_failure_shows_disagreements(snapshot: SnapshotAssertion) -> None:
     """Three examples with the judge's reasons, of the larger side first, and what to do."""
     said = found(table(48, 2, 17, 33), min_tnr=0.8).text
     assert lines_about(said, "mine passes") == snapshot
-    assert "TNR 33/50 = .66" in said
+    assert "TNR 33/50 = 0.66" in said
     assert len(re.findall(r"the judge passed it\n    Reason e\d+\.", said)) == 3
     assert lines_about(said, "passes what") == snapshot
 
@@ -471,7 +471,9 @@ def test_the_preflight_says_what_so_many_labels_can_show(project: Project, snaps
     """How often a good judge passes, and how many labels would do; what cannot pass at all is refused a recording."""
     project.configure(TABLES + "min_tpr = 0.8\n")
     said = project.run("-k", "agreement", "--judge-preflight").said
-    expected = "with 60 labels a judge with TPR and TNR .90 passes min_tpr = .80 in 41%; about 180 would do"
+    expected = (
+        "with 60 labels, a judge with TPR and TNR 0.90 passes min_tpr = 0.80 in 41% of runs; use about 180 labels"
+    )
     assert f"agreement on own: {expected}" in said
     project.configure(TABLES + "min_tpr = 0.95\n")
     said = project.run("-k", "agreement", "--judge-preflight").said
