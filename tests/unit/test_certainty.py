@@ -109,7 +109,7 @@ def test_pairs_without_probabilities_are_counted(snapshot: SnapshotAssertion) ->
     some = certainty([arm(CONTRAST.x, *odds, *[None] * 10)], [arm(CONTRAST.y, *odds, *[None] * 10)], "chose-first")
     part = decide_log_odds(some, gate, CONTRAST)
     assert part.status is Status.INCONCLUSIVE
-    assert lines_about(part.reason, "without probabilities") == snapshot
+    assert lines_about(part.reason, "no probabilities") == snapshot
     spoiled = [
         Judgment(each.pair, each.condition, JudgeReply(Verdict(None, "", "no-json")), each.repeat)
         for each in arm(CONTRAST.x, *odds, *odds[:10])[60:]

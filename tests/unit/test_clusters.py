@@ -323,8 +323,8 @@ def test_arms_of_clusters_are_exchanged_exactly(sums: list[int]) -> None:
 def test_one_cluster_is_not_clusters(snapshot: SnapshotAssertion) -> None:
     """A single cluster is said as one, in what was counted and in why it decides nothing."""
     message = gate_shift(1, 0, 9, 0.15, totals=cluster_totals([1, *[0] * 8], ["a"] * 9)).message
-    assert "n = 9 pairs in 1 cluster, tolerance" in message
-    assert lines_about(message, "cluster decides") == snapshot
+    assert "n = 9 pairs in 1 cluster, limit" in message
+    assert lines_about(message, "cluster is too") == snapshot
 
 
 def test_few_clusters_decide_nothing(snapshot: SnapshotAssertion) -> None:
@@ -334,11 +334,11 @@ def test_few_clusters_decide_nothing(snapshot: SnapshotAssertion) -> None:
     assert (found.status, found.p_pass, found.p_fail) == (Status.INCONCLUSIVE, 1.0, 1.0)
     assert lines_about(found.message, "clusters, limit") == snapshot
     worse = gate_non_inferiority(0, 40, 40, 0.05, totals=negated(four))
-    assert (worse.status, "4 clusters decide nothing" in worse.message) == (Status.INCONCLUSIVE, True)
+    assert (worse.status, "4 clusters are too few" in worse.message) == (Status.INCONCLUSIVE, True)
     giant = cluster_totals([1] * 100, [max(0, n - 70) for n in range(100)])
     assert giant is not None
     assert (giant.count, can_decide(giant)) == (30, False)
-    assert lines_about(gate_shift(100, 0, 100, 0.15, totals=giant).message, "clusters, worth") == snapshot
+    assert lines_about(gate_shift(100, 0, 100, 0.15, totals=giant).message, "equal size") == snapshot
     ten = cluster_totals([1] * 100, [n // 10 for n in range(100)])
     assert gate_shift(100, 0, 100, 0.15, totals=ten).status is Status.FAIL
 
@@ -459,7 +459,7 @@ def test_few_clusters_admit_nothing(snapshot: SnapshotAssertion) -> None:
     found = replace(found, mcnemar_p=0.001)  # four clusters cannot show so much
     decision = decide_contrast(found, GateTable(max_silent=0.1))
     assert (decision.car_status, decision.status) == (Status.INCONCLUSIVE, Status.INCONCLUSIVE)
-    assert lines_about(decision.message, "clusters decide") == snapshot
+    assert lines_about(decision.message, "clusters are too") == snapshot
     assert decision.message.endswith("n = 40 pairs in 4 clusters, max_silent 0.10: INCONCLUSIVE")
 
 
@@ -545,7 +545,7 @@ def test_accuracy_of_related_pairs(snapshot: SnapshotAssertion) -> None:
     )
     assert "n = 120 pairs in 15 clusters, min_accuracy 0.70: INCONCLUSIVE" in decide_accuracy(related, gate).message
     few = accuracy(*judged(["11"] * 40, [f"c{index // 10}" for index in range(40)]))[0]
-    assert lines_about(decide_accuracy(few, GateTable(min_accuracy=0.5)).message, "clusters decide") == snapshot
+    assert lines_about(decide_accuracy(few, GateTable(min_accuracy=0.5)).message, "clusters are too") == snapshot
 
 
 def test_four_cells_of_related_pairs() -> None:
@@ -657,7 +657,7 @@ def test_what_is_needed_counts_clusters() -> None:
     need = SampleRequirement.among(pairs, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it")
     assert (need.unmet is need, str(need)) == (
         True,
-        "recency-new-old on mine: 15 clusters of pairs cannot pass vsr_tolerance 0.15: at least 16 are needed",
+        "recency-new-old on mine: 15 clusters of pairs are too few to pass vsr_tolerance 0.15: use at least 16",
     )
     assert SampleRequirement.among(pairs[:32], "a", "mine", 2, "", "").at_least == 5
     plain = [replace(pair, cluster=None) for pair in pairs]

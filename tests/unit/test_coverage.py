@@ -121,8 +121,8 @@ def test_an_approval_says_what_it_covers_and_what_not(snapshot: SnapshotAssertio
     guard = report["decision"]["guard_margin"]
     assert covers == snapshot
     for words in (
-        f"Not ruled out: a single contrast on one dataset that is worse by less than {guard:.2f}",
-        "a family that is worse by less than 0.10 on average; that it is right less often, by less than 0.05",
+        f"Not excluded: one contrast on one dataset is worse by less than {guard:.2f}",
+        "a family is worse by less than 0.10 on average; accuracy is lower by less than 0.05",
         "the stated author of a response (provenance), the stated age of the author",
         "(attacks)",
         "(verbosity, formatting, confidence, citation and sentiment)",
@@ -142,7 +142,7 @@ def test_what_is_not_approved_rules_nothing_out(status: str, snapshot: SnapshotA
     report = report_of(*SWAPS[status])
     assert report["decision"]["status"] == status
     found = covered(report)
-    assert "ruled out" not in " ".join((*found.covers, *found.leaves_out)).lower()
+    assert "excluded" not in " ".join((*found.covers, *found.leaves_out)).lower()
     assert lines_about(found.covers[-1], "Margins, the") == snapshot
     open_ones = sum(each["status"] != "PASS" for each in report["decision"]["components"])
     expected = {
@@ -156,7 +156,7 @@ def test_what_was_compared_is_not_among_what_was_not(snapshot: SnapshotAssertion
     """A family of attacks that is part of the swap is covered; so is the user's own cue, by its name."""
     parts = (cell("attack", "attack-plea", "qa", kind="edit"), cell("brand", "brand-ours-theirs", "close"))
     found = covered(report_of(*parts))
-    assert lines_about(found.covers[0], "response (attack") == snapshot
+    assert lines_about(found.covers[0], "judge (attack") == snapshot
     assert "the label brand" in found.covers[0]
     assert "(attacks)" not in " ".join(found.leaves_out)
     assert lines_about(found.leaves_out, "not compared") == snapshot
@@ -168,7 +168,7 @@ def test_graders_are_told_of_labels(snapshot: SnapshotAssertion) -> None:
     covers, leaves_out = " ".join(found.covers), " ".join(found.leaves_out)
     assert lines_about(covers, "labels (accuracy") == snapshot
     assert lines_about(covers.lower(), "grades follow") == snapshot
-    assert lines_about(leaves_out, "stake (framing", "people where") == snapshot
+    assert lines_about(leaves_out, "verdict (framing", "people where") == snapshot
     assert "position" not in leaves_out
 
 
@@ -316,15 +316,15 @@ def test_rows_of_unadmitted_shift_are_told_once_where_they_are_those_of_shift(sn
     followed = replace(WORSE[0], candidate_admits=[True] * N)
     admitted = swap_part(page(report_of(followed, WORSE[1]), [], []))
     assert "the whole shift" not in admitted
-    assert lines_about(admitted, "single contrast") == snapshot
+    assert lines_about(admitted, "one contrast") == snapshot
 
 
 def test_a_reason_that_stands_above_is_not_repeated(snapshot: SnapshotAssertion) -> None:
     """What is not ruled out is said once on the page and in the sheet; a reason that nothing says stays."""
     report = report_of(*EQUAL)
-    assert sum("not ruled out" in each for each in report["decision"]["reasons"]) == 1
+    assert sum("not excluded" in each for each in report["decision"]["reasons"]) == 1
     for said in (swap_part(page(report, [], [])), render_markdown(report)):
-        assert lines_about(said.lower(), "single contrast") == snapshot
+        assert lines_about(said.lower(), "one contrast") == snapshot
         assert report["decision"]["reasons"][0] in said
 
 

@@ -585,7 +585,7 @@ def test_refusals_of_the_candidate_alone_are_taken_off_the_margin(snapshot: Snap
     guard = component(found, "abs-vsr", "recency-new-old on qa", "guard")
     assert (guard.estimate.value, guard.estimate.n, guard.excess) == (0, 90, pytest.approx(0.10))
     assert guard.z == pytest.approx(-score_test({0: 90}, guard.margin - 0.10), abs=1e-9)
-    assert lines_about(guard.message, "candidate alone") == snapshot
+    assert lines_about(guard.message, "only the candidate") == snapshot
     primary = component(found, "abs-vsr", "recency")
     assert primary.status is Status.INCONCLUSIVE  # nothing is left of its margin
 
@@ -803,7 +803,7 @@ def test_few_clusters_decide_nothing() -> None:
     found = decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP, clusters=clusters)
     assert {c.status for c in found.components} == {Status.INCONCLUSIVE}
     assert (found.status, found.needed_pairs) == (INCONCLUSIVE, None)
-    assert all("4 clusters decide nothing" in c.message for c in found.components)
+    assert all("4 clusters are too few" in c.message for c in found.components)
 
 
 # --- 14: what is said ---------------------------------------------------------------------------------------

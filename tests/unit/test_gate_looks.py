@@ -120,7 +120,7 @@ def test_more_pairs_are_a_new_design(snapshot: SnapshotAssertion) -> None:
     """Beyond the last look everything is decided once, at alpha, and that is said."""
     (only,) = plan_looks(GateTable(looks=LOOKS), some(101))
     assert (only.pairs, only.level) == (101, pytest.approx(0.05))
-    assert lines_about(only.remark, "decided once") == snapshot
+    assert lines_about(only.remark, "new decision") == snapshot
 
 
 @pytest.mark.parametrize("pairs", [20, 100])
