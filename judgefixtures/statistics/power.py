@@ -231,7 +231,7 @@ def _warning(designs: Sequence[PlannedContrast], flips: float, whole: float) -> 
     largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
     remedies, units = [], " or ".join(dict.fromkeys(each.units for each in designs))
     if tens := smallest_size_with_power(with_pairs, ENOUGH, largest):
-        beyond = ", more than the last look," if any(each.last_look for each in designs) else ""
+        beyond = ", beyond the last look" if any(each.last_look for each in designs) else ""
         remedies.append(f"use {10 * tens} {units} per contrast{beyond} (then {format_share(with_pairs(tens))})")
     if hundredths := smallest_size_with_power(with_tolerance, ENOUGH, 50):
         chance = format_share(with_tolerance(hundredths))

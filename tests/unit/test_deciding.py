@@ -241,7 +241,7 @@ def test_scores_that_are_gated_stand_in_the_tables(project: Project, snapshot: S
     judge, table, gate, *_ = DECIDED["score"]
     found, row = ran(project, judge, gate, table)
     assert (row["score_limit"], row["vsr_status"]) == (pytest.approx(0.45), "NOT_APPLICABLE")
-    assert lines_about(row["text"], "verdicts of") == snapshot
+    assert lines_about(row["text"], "verdicts made") == snapshot
     assert ", shown only)" in row["text"]
     (head,) = [line for line in found.said.splitlines() if line.startswith("judge  dataset  contrast ")]
     assert head.split() == ["judge", "dataset", "contrast", "n", "shift", "CI", "tolerance", "flips", "CAR", "status"]

@@ -156,7 +156,7 @@ def test_a_judge_without_reasons_has_no_car(opened: Opening, server: Grader, sna
     assert row.unadmitted_shift is not None
     assert row.unadmitted_shift.value == pytest.approx(0.3)
     assert lines_about(row.message, "NOT_APPLICABLE: the") == snapshot
-    assert lines_about(row.text, "reasons that") == snapshot
+    assert lines_about(row.text, "no reasons") == snapshot
     assert [part.name for part in found.decided_by] == ["max_silent"]
     (found,) = gated(opened(more=limits, of_judge='verdict = "word"'), "recency-new-old")
     assert found.status is Status.PASS
@@ -671,7 +671,7 @@ def test_a_run_speaks_of_examples_and_grades(
     assert (
         lines_about(
             said,
-            "grades moved",
+            "grades changed",
             "examples: passed",
             "examples labelled",
             "responses labelled",
@@ -717,7 +717,7 @@ def test_a_preflight_tells_of_the_control(
     assert lines_about(said, "house-control, half") == snapshot
     project = of_examples(pytester, server, some(12), "recency", control='[control]\ndataset = "own"\n')
     said = "\n".join(project.run("--judge-preflight").outlines)
-    assert lines_about(said, "examples labelled") == snapshot
+    assert lines_about(said, "labelled pass") == snapshot
     assert not re.search(r"control of grader.*\bpairs\b", said)
 
 
@@ -971,8 +971,8 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(
     assert row_of(placebo).pass_rate is None
     assert (row_of(placebo).vsr, row_of(placebo).flip_rate) == (None, None)
     assert placebo.estimate == row_of(placebo).score_shift
-    assert not any("grades moved" in line or "close" in line for line in placebo.diagnosis)
-    assert lines_about(row_of(placebo).text, "responses): the") == snapshot
+    assert not any("grades changed" in line or "close" in line for line in placebo.diagnosis)
+    assert lines_about(row_of(placebo).text, "responses): score") == snapshot
     assert "passed" not in row_of(placebo).text
     for found in (attack, padded):
         assert found.status is Status.NOT_APPLICABLE

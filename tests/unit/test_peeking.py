@@ -208,4 +208,4 @@ def test_the_preflight_promises_nothing_of_more_pairs_within_the_plan(snapshot: 
     short = PlannedContrast("recency-new-old", "mine", 40, 0.15, steps=((25, 0.01785), (40, 0.01135)), last_look=100)
     assert [short.with_pairs(n).n for n in (50, 90, 100, 110)] == [40, 40, 40, 110]
     warned = power_table([short] * 14)[-1]
-    assert lines_about(warned, "contrast, more") == snapshot
+    assert lines_about(warned, "beyond the last") == snapshot

@@ -518,7 +518,7 @@ def test_nothing_but_scores_is_not_applicable(project: Project, snapshot: Snapsh
     """Of a judge that scores examples without a mark nothing can flip: the item says so, and nothing is asked."""
     ran = project.run(*asked("points"), "--judge-dataset", "house-answers", "--judge-record", "missing", "-rs")
     assert ran.parseoutcomes() == {"skipped": 1}
-    assert lines_about(ran.said, "about house-answers") == snapshot
+    assert lines_about(ran.said, "scores on house-answers") == snapshot
 
 
 def test_the_tolerance_is_a_key_of_its_own(snapshot: SnapshotAssertion) -> None:

@@ -376,7 +376,7 @@ def test_pairs_have_no_labels(snapshot: SnapshotAssertion) -> None:
     assert "own has pairs" in checked(examples, (), min_kappa=0.6).reasons[0]
     assert lines_about(checked(tuple(two), (), "pairwise", min_kappa=0.6).reasons[0], "no pass/fail grades") == snapshot
     unlabelled = tuple(example(number, None) for number in range(20))
-    assert lines_about(checked(unlabelled, ()).reasons[0], "is labelled") == snapshot
+    assert lines_about(checked(unlabelled, ()).reasons[0], "has a label") == snapshot
 
 
 GRADER = """
@@ -443,7 +443,7 @@ def test_a_run_gates_agreement(project: Project, limits: str, code: int, snapsho
     assert row["kappa"]["value"] == pytest.approx(0.8)
     for name in ("report.md", "report.html"):
         text = (project.path / "report" / name).read_text()
-        assert lines_about(text, "mine passes") == snapshot
+        assert lines_about(text, "own passes") == snapshot
 
 
 @pytest.mark.parametrize(
