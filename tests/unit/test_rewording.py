@@ -495,7 +495,7 @@ def test_a_recorded_judge_is_found_out(
     assert {row["status"] for row in rows[1:]} <= ({"PASS"} if status == "PASS" else {"FAIL", "INCONCLUSIVE"})
     assert (rows[0]["excess_flips"]["value"] > 0.2) == (status == "FAIL")
     assert rows[0]["repeat_flip_rate"]["value"] == 0
-    assert lines_about(recorded.said, "other words") == snapshot
+    assert lines_about(recorded.said, "The wordings") == snapshot
     project.configure("http://127.0.0.1:9/v1")
     kept = (project.path / "report" / "judgments.jsonl").read_bytes()
     for workers in ([], ["-n", "2"]):

@@ -451,9 +451,7 @@ def test_pairs_are_advised_where_more_would_help(table: tuple[int, int, int], to
     result = gate_shift(*table, tolerance, alpha)
     if result.status is Status.INCONCLUSIVE:
         assert result.needed_pairs == needed_pairs(*table, tolerance, alpha=alpha)
-        assert result.message.endswith(
-            f": INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, table[2], 'limit')}"
-        )
+        assert result.message.endswith(f": INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, table[2], 'limit')}")
     else:
         assert result.needed_pairs is None
         assert result.message.endswith(f": {result.status}")

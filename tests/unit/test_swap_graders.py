@@ -257,7 +257,9 @@ def test_beside_a_baseline_that_passes_everything_only_how_right_they_are_counts
         found = decide_swap([], [replace(graded(rows), alike=True)], SWAP)
         assert (found.status, {each.kind for each in found.components}) == (status, {"accuracy"})
     (said,) = [
-        reason for reason in decide_swap([], [replace(graded(better), alike=True)], SWAP).reasons if "same grade" in reason
+        reason
+        for reason in decide_swap([], [replace(graded(better), alike=True)], SWAP).reasons
+        if "same grade" in reason
     ]
     assert lines_about(said, "not compared") == snapshot
 
