@@ -208,7 +208,7 @@ def test_what_was_seen_stands_beside_what_was_promised(snapshot: SnapshotAsserti
     report = report_of(cell("recency", "recency-new-old", "close", 1), *EQUAL[1:])
     assert report["decision"]["status"] == "APPROVE"
     promised, seen = covered(report).leaves_out[:2]
-    assert lines_about(promised, "rule's promise") == snapshot
+    assert lines_about(promised, "These margins") == snapshot
     parts = report["decision"]["components"]
     shifts = [each for each in parts if each["kind"] == "abs-vsr"]
     worst = max((each for each in shifts if each["role"] == "guard"), key=lambda each: each["high"])
@@ -316,7 +316,7 @@ def test_rows_of_unadmitted_shift_are_told_once_where_they_are_those_of_shift(sn
     followed = replace(WORSE[0], candidate_admits=[True] * N)
     admitted = swap_part(page(report_of(followed, WORSE[1]), [], []))
     assert "the whole shift" not in admitted
-    assert lines_about(admitted, "one contrast") == snapshot
+    assert lines_about(admitted, "single contrast") == snapshot
 
 
 def test_a_reason_that_stands_above_is_not_repeated(snapshot: SnapshotAssertion) -> None:
