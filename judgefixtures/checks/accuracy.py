@@ -35,7 +35,7 @@ from .sections import DisplayOptions, Section, read_results
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
-TITLE = "accuracy: is it right where the better response is known?"
+TITLE = "accuracy: is the judge right on pairs with gold?"
 DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
 
 
@@ -55,7 +55,7 @@ class AccuracyCheck(SingleJudgeCheck):
     def skip_reason(self, case: CheckInput) -> str:
         """Return why accuracy does not apply, or ""."""
         if case.judge.kind.grades:
-            return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
+            return f"{case.judge.name} grades one response: accuracy needs a judge of pairs"
         if not case.judge.kind.chooses(case.pairs):
             return MESSAGES.score_without_mark(case)
         return "" if count_with_gold(case.pairs) else NO_GOLD.format(dataset=case.dataset)
@@ -69,8 +69,8 @@ class AccuracyCheck(SingleJudgeCheck):
             return None
         with_gold = [pair for pair in pairs if pair.gold is not None]
         least = min_pairs_for_accuracy(gate.min_accuracy, gate.alpha)
-        limit = f"min_accuracy {gate.min_accuracy:g}, not even if all are right"
-        return SampleRequirement.among(with_gold, self.name, dataset, least, limit, "lower it").unmet
+        limit = f"min_accuracy {gate.min_accuracy:g}"
+        return SampleRequirement.among(with_gold, self.name, dataset, least, limit, "lower min_accuracy").unmet
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
@@ -95,7 +95,7 @@ class AccuracyCheck(SingleJudgeCheck):
         return () if case.judge.kind.grades else group_rows(case, arms, case.config.gate(self.family).confidence)
 
 
-NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
+NO_GOLD = "no pair of {dataset} has gold, so accuracy is not applicable"
 
 
 def count_with_gold(pairs: Sequence[Pair]) -> int:
@@ -158,13 +158,13 @@ def decide_accuracy(measured: AccuracyRow, gate: GateTable) -> GateDecision:
         f"accuracy {measured.correct:g}/{measured.n} = "
         f"{format_estimate(measured.accuracy, format_share)}{describe_clusters(measured.n, right)}"
     )
-    text += f" ({measured.ties} ties, each half right)" if measured.ties else ""
+    text += f", {measured.ties} ties count half" if measured.ties else ""
     least = gate.min_accuracy or 0.0
     if excess := describe_too_many_invalid(measured.invalid, measured.n, gate, invalid):
         text += f"; {measured.invalid} answers are invalid, {excess}"
         return GateDecision.of(Status.ERROR, least, text, part="invalid")
     if gate.min_accuracy is None:
-        return GateDecision.of(Status.NOT_APPLICABLE, least, f"{text}; no min_accuracy is configured", part="accuracy")
+        return GateDecision.of(Status.NOT_APPLICABLE, least, f"{text}; min_accuracy is not set", part="accuracy")
     exact = proportion(measured.correct, measured.n, gate.confidence, "exact", right)
     few = "" if can_decide(right) else f"; {inconclusive_advice(None, measured.n, 'min_accuracy', right)}"
     status = settled(exact.low > gate.min_accuracy, exact.high < gate.min_accuracy, right)
@@ -194,7 +194,7 @@ def _sort_by_category(findings: Sequence[Finding]) -> list[AccuracyRow]:
 def _tell_accuracy(report: Row, _view: DisplayOptions) -> list[str]:
     rows = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     lines = [
-        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
+        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit'}: {row.text}"
         for row in read_results(report)
         if row.check == AccuracyCheck.kind and row.text
     ]
@@ -252,7 +252,7 @@ def _side_by_side_lines(report: Row, _view: DisplayOptions) -> list[str]:
 
 
 def _with_ends(estimate: Estimate, number: Callable[[float], str]) -> str:
-    return f"{number(estimate.value)} [{format_share(estimate.low)}, {format_share(estimate.high)}]"
+    return format_estimate(estimate, number)
 
 
 def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:

@@ -17,10 +17,10 @@ from .formatting import interval_cell, shorten
 from .messages import MESSAGES
 from .sections import DisplayOptions, Section
 
-TITLE = "answers by length, format and model (shown, nothing is decided)"
+TITLE = "answers by length, format and model (shown only)"
 LEGEND = (
-    "of each the group that stands out most for its interval, of all that were looked at: with several some stand out "
-    "by chance; and whoever errs at random is nearer to .50 than people are"
+    "Each line shows the most unusual of all groups, so some differences are chance; random errors also move a rate "
+    "towards 0.50"
 )
 HEADER = ("judge", "dataset", "by", "group", "n", "outcome", "judge", "CI", "people", "difference", "CI")
 SMALLEST_SHOWN_GROUP = 10  # answers; report.json has all

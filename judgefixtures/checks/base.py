@@ -405,7 +405,7 @@ class UnreadableReasons:
         return replace(self, hides=status not in (Status.PASS, Status.FAIL) and self.count > max_share * self.of)
 
     def __str__(self) -> str:
-        return f"{self.count} of the {pluralize(self.of, 'reason')} behind the verdicts that moved are not in English"
+        return f"{self.count} of the {pluralize(self.of, 'reason')} of changed verdicts are not in English"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,7 @@ from .messages import MESSAGES
 
 FEW = 0.10  # of the pairs: with fewer movable ones a PASS says little about close calls
 HOW = 'pytest -k "placebo or repeat" --judge-repeats 2'
-CHOSEN = (
-    "is not known: the answers without cues chose them as the closest and tell nothing more, and others are not "
-    "recorded (pytest -k placebo would tell)"
-)
+CHOSEN = "the recorded answers without cues selected these pairs; run pytest -k placebo to count them"
 
 
 def neutral_choices(case: CheckInput, contrast: str, answers: Answers, confidence: float) -> NeutralChoices:

@@ -137,7 +137,7 @@ def contrast_requirement(
 ) -> SampleRequirement | None:
     """Return a contrast's requirement if there are too few pairs or clusters."""
     key = "attack_tolerance" if contrast.family == "attack" else "vsr_tolerance"
-    limit = f"{key} {gate.tolerance(contrast.family):g}, not even without any flip"
+    limit = f"{key} {gate.tolerance(contrast.family):g}"
     words = vocabulary_for_row(contrast, pairs)
     return SampleRequirement.among(pairs, contrast.id, dataset, at_least, limit, "raise the tolerance", words).unmet
 

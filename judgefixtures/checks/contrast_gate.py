@@ -91,20 +91,20 @@ def decide_contrast(
 def _confirmed(part: DecisionPart, measured: ContrastMeasurement, gate: GateTable) -> DecisionPart:
     if part.status is not Status.FAIL or not measured.unmeasured or gate.car_unmeasured == "fail":
         return part
-    why = f"not confirmed: the detector's recall is unknown for this {measured.unmeasured}"
-    reason = f'{part.reason}, {why}: INCONCLUSIVE; car_unmeasured = "fail" takes it as it is'
-    return replace(part, status=Status.INCONCLUSIVE, reason=reason, text=f"{part.text}, {why}")
+    why = f"the detector's recall is unknown for this {measured.unmeasured}"
+    reason = f'{part.reason}, but INCONCLUSIVE: {why}; to gate it all the same, set car_unmeasured = "fail"'
+    return replace(part, status=Status.INCONCLUSIVE, reason=reason, text=f"{part.text}, but {why}")
 
 
 def _moves_text(vsr: Estimate, measured: ContrastMeasurement) -> DecisionPart:
     of = describe_clusters(measured.n, measured.related.shift, measured.wording.many)
-    why = f"VSR {format_estimate(vsr)}{of}, of verdicts made of scores: shown, the scores are gated"
+    why = f"VSR {format_estimate(vsr)}{of} of verdicts made from scores: shown only, the scores are gated"
     return DecisionPart("vsr", Status.NOT_APPLICABLE, why, estimate=measured.vsr)
 
 
 def undecided_verdicts(tolerance: float) -> GateDecision:
     """Return the decision of a contrast without verdicts."""
-    why = "the judge scores one response, without a pass_mark: its scores alone are gated"
+    why = "the judge scores one response without pass_mark: only its scores are gated"
     return GateDecision.of(Status.NOT_APPLICABLE, tolerance, why, part="vsr")
 
 
@@ -124,7 +124,7 @@ def _decide_admitted(
 
 def _doubted(measured: ContrastMeasurement, gate: GateTable) -> DecisionPart | None:
     doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
-    return next((DecisionPart(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
+    return next((DecisionPart(name, Status.INCONCLUSIVE, f"INCONCLUSIVE: {why}") for name, why in doubts if why), None)
 
 
 def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: float) -> GateDecision | None:
@@ -135,8 +135,8 @@ def invalid_decision(measured: ContrastMeasurement, gate: GateTable, tolerance: 
         return None
     kinds = MESSAGES.invalid_kinds(measured)
     text = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({kinds}), "
-    what = excess or "so that nothing can be measured"
-    ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
+    what = excess or "so nothing can be measured"
+    ties = '; to count ties, set ties = "half"' if "tie" in dict(measured.invalid_kinds) else ""
     if measured.unread:
         decided = GateDecision.of(Status.ERROR, tolerance, f"{text}{what}: {measured.unread}{ties}", part="invalid")
         (part,) = decided.parts
@@ -157,7 +157,7 @@ def _worst_case(measured: ContrastMeasurement, gate: GateTable) -> str | None:
     high = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     doubt = describe_doubt(low, high, measured.invalid_pairs, gate, measured.wording)
     value = format_signed((measured.n10 - measured.n01) / measured.n)
-    return doubt and f"VSR {value} {doubt}"
+    return doubt and f"VSR {value}; {doubt}"
 
 
 def describe_doubt(
@@ -171,7 +171,7 @@ def describe_doubt(
 
 def _decide_car(measured: ContrastMeasurement, gate: GateTable) -> Decided:
     if measured.unreasoned:
-        return Status.NOT_APPLICABLE, "CAR is NOT_APPLICABLE: the judge gives no reasons that could admit anything"
+        return Status.NOT_APPLICABLE, "CAR is NOT_APPLICABLE: the judge gives no reasons"
     if measured.car is None or measured.mcnemar_p >= CAR_NEEDS_P:
         return Status.NOT_APPLICABLE, ""
     related = measured.related
@@ -181,7 +181,7 @@ def _decide_car(measured: ContrastMeasurement, gate: GateTable) -> Decided:
     text = f"CAR {measured.acknowledged}/{measured.followed} = {format_estimate(measured.car, format_share)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
-        text += f" (noise flips admit nothing: at most about {format_share(ceiling)} was possible)"
+        text += f", at most about {format_share(ceiling)} is possible with this noise"
     return admission.status, f"{text}, {admission.message}"
 
 

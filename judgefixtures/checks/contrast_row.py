@@ -41,7 +41,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         _unmeasured_row(judge, dataset, contrast),
         tolerance=tolerance,
         message=message,
-        text=f"{plain.describe_change(contrast)} could not be measured of {judge} on {dataset}",
+        text=f"{judge} on {dataset}: the effect of {plain.describe_change(contrast)} was not measured",
         decided_by=(DecisionPart("unmeasured", Status.ERROR, message),),
     )
 

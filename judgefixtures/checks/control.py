@@ -30,7 +30,7 @@ ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
 TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
 CLEAR, CLEAR_STORIES = "house-control", "house-control-stories"
-OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
+OFF = "control = false: no check verifies that this judge reads the responses, so a PASS covers its verdicts only"
 TABLE = "[tool.judgefixtures.control]"  # as messages name it
 IN_BOTH_ORDERS = " in both orders"  # which a judge that scores one response at a time is not shown
 MOST_LOST = 0.5  # of the answers: with more invalid ones, what the others have in common is not what is wrong
@@ -54,7 +54,7 @@ class FeatureExplanation:
 
     def __str__(self) -> str:
         side = "larger" if self.larger else "smaller"
-        return f"it chose the response with the {side} one{self.orders} on {self.pairs:g}, equal ones counted half"
+        return f"the {side} value wins{self.orders} on {self.pairs:g} pairs, equal values count half"
 
 
 class ControlTrial(ABC):
@@ -95,8 +95,8 @@ class PairwiseControlTrial(ControlTrial):
 
     arms: ClassVar[tuple[Arm, ...]] = ARMS
     count: ClassVar[str] = "{n} pairs of {dataset}, both orders"
-    known: ClassVar[str] = "pairs of {dataset} itself that have gold"
-    besides: ClassVar[str] = "clear pairs: set dataset in {table} to some that its log has answers about in both orders"
+    known: ClassVar[str] = "pairs of {dataset} with gold"
+    besides: ClassVar[str] = "clear pairs. Set dataset in {table} to clear pairs that the log answers in both orders"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
         """Return pairs with gold that features predict least."""
@@ -131,9 +131,9 @@ def pairs_with_gold(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 
 def control_requirement(judge: str, dataset: str, golden: int, table: ControlTable) -> SampleRequirement | None:
     """Return a control's requirement if there are too few pairs with gold."""
-    limit = f"threshold {table.threshold:g}, not even if all are right"
+    limit = f"threshold {table.threshold:g}"
     need = SampleRequirement(
-        f"control of {judge}", dataset, golden, table.fewest, limit, f"name one with more in {TABLE}", "pairs with gold"
+        f"control of {judge}", dataset, golden, table.fewest, limit, f"set dataset in {TABLE}", "pairs with gold"
     )
     return need if golden < table.fewest else None
 
@@ -161,13 +161,13 @@ def evaluate_control(
             return replace(
                 row,
                 status=Status.INCONCLUSIVE,
-                cause=f"its choices follow {best.count} as well as the better response",
+                cause=f"{best.count} explains its verdicts as well as the better response does",
                 message=MESSAGES.follows_a_count(text, best, count, TABLE),
             )
-        return replace(row, status=Status.PASS, message=f"{text}, {least} would do: it reads")
+        return replace(row, status=Status.PASS, message=f"{text} (minimum {least})")
     answers = (*own, *other) if describe_orders(own) else tuple(own)  # without orders the others are the same scores
     cause = _cause(answers, both, threshold)
-    return failed_control(row, f"{text} (at least {least} show that it reads)", cause, answers)
+    return failed_control(row, f"{text} (minimum {least})", cause, answers)
 
 
 def failed_control(row: ControlRow, text: str, cause: str, answers: Sequence[Judgment]) -> ControlRow:
@@ -226,11 +226,11 @@ def _cause_of_valid(valid: Sequence[Judgment], both: Sequence[tuple[Judgment, Ju
     for name, sign in (("longer", 1), ("shorter", -1)):
         sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
         if sized >= TELLING * len(valid):
-            return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
+            return f"the judge chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
     consistent = [a for a, b in both if a.chosen and a.chosen == b.chosen]
     best = best_feature_explanation(both)
     if best.pairs >= TELLING * len(both):
-        return f"its choices follow {best.count}, right or wrong: {best}"
+        return f"{best.count} explains its verdicts, right or wrong: {best}"
     same, right = len(consistent), sum(map(is_right, consistent))
     more_often = same and proportion(right, same, CONFIDENCE, "exact").low > 0.5
     return MESSAGES.too_seldom_right(same, right, len(both), describe_orders(valid), threshold, more_often)
@@ -252,7 +252,7 @@ def describe_with_invalid(text: str, valid: int, answers: Sequence[Judgment]) ->
     if valid >= TELLING * len(answers):
         return text
     lost = describe_invalid(answers)
-    return f"{text}; besides, {lost}" if text and valid > MOST_LOST * len(answers) else lost
+    return f"{text}; also, {lost}" if text and valid > MOST_LOST * len(answers) else lost
 
 
 def _habit_of_valid(valid: Sequence[Judgment]) -> str:
@@ -272,7 +272,7 @@ def describe_invalid(answers: Sequence[Judgment]) -> str:
     if not kinds:
         return ""
     kind_counts = ", ".join(f"{kind} {count}" for kind, count in kinds)
-    what = f"{sum(count for _, count in kinds)} of its {pluralize(len(answers), 'answer')} are invalid ({kind_counts})"
+    what = f"{sum(count for _, count in kinds)} of {pluralize(len(answers), 'answer')} are invalid ({kind_counts})"
     return f"{what}: {IN_WORDS[kinds[0][0]]}"
 
 
@@ -304,13 +304,13 @@ def control_from_log(
     """
     if table.dataset is not None:
         return row
-    message = f"{row.message} (on {trial.known.format(dataset=row.dataset)}: {TABLE} names no dataset)"
+    message = f"{row.message}; used {trial.known.format(dataset=row.dataset)}, because {TABLE} names no dataset"
     if not row.blocks_pass or (answers and trial.habit(answers)):
         return replace(row, message=message)
     return replace(
         row,
         status=Status.NOT_APPLICABLE,
-        message=f"nothing shows that this judge reads: {message}. They need not be {trial.besides.format(table=TABLE)}",
+        message=f"nothing shows that this judge reads: {message}. Not necessarily {trial.besides.format(table=TABLE)}",
     )
 
 
@@ -329,7 +329,7 @@ def finding_without_control(finding: Finding, failed: ControlRow) -> Finding:
     part = DecisionPart(CONTROL, Status(failed.status), control_refusal(failed), MESSAGES.not_reading(failed))
     lost = finding.decided_alone(part, vsr_status=Status.NOT_APPLICABLE)
     examples = [f"  {failed.example}"] if failed.example else []
-    return replace(lost, diagnosis=(f"{lost.title}, by the control on {failed.dataset}: see the summary", *examples))
+    return replace(lost, diagnosis=(f"{lost.title}, see the control on {failed.dataset} in the summary", *examples))
 
 
 # --- the report's section -----------------------------------------------------------------------------------
@@ -355,5 +355,5 @@ def control_lines(rows: Iterable[ControlRow]) -> list[str]:
     return [f"{what} is {row.status}: {row.message.removeprefix(f'{what}: ')}" for row, what in titled]
 
 
-TITLE = "control: does the judge read what it judges?"
+TITLE = "control: does the judge read the responses?"
 CONTROLS = Section("controls", ControlRow, _list_controls, _tell_controls, title=TITLE)

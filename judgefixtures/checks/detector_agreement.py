@@ -96,7 +96,7 @@ def decide_unreadable_reasons(
     if status is Status.NOT_APPLICABLE:
         return as_read
     if status is least is most:
-        return status, f"{text}; {worst_case.unread}, and whatever they admit, it is {status}"
+        return status, f"{text}; {worst_case.unread}, which cannot change the {status}"
     why = MESSAGES.detectors_unread(what, worst_case.unread, least, most, REMEDY)
     return Status.INCONCLUSIVE, why
 
@@ -155,7 +155,7 @@ def _range(offline: Estimate | None, model: Estimate | None) -> ShareRange | Non
 def combine_detectors(name: str, offline: Decided, model: Decided) -> Decided:
     """Return the detectors' common status, else INCONCLUSIVE, with both reasons.
 
-    >>> combine_detectors("reader", (Status.PASS, "CAR .90"), (Status.FAIL, "CAR .20"))[0].value
+    >>> combine_detectors("reader", (Status.PASS, "CAR 0.90"), (Status.FAIL, "CAR 0.20"))[0].value
     'INCONCLUSIVE'
     """
     (status, text), (other, words) = offline, model

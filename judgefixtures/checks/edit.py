@@ -69,7 +69,7 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
     words = measured.wording
     net = f"{words.to_edited} {format_estimate(gained)}{describe_clusters(measured.n, shift, words.many)}"
-    reason = f"{net}, tolerance {format_share(tolerance)}: {status}"
+    reason = f"{net}, limit {format_share(tolerance)}: {status}"
     part = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
@@ -77,10 +77,10 @@ def decide_edit(measured: ContrastMeasurement, gate: GateTable, tolerance: float
         reason = MESSAGES.edit_at_worst(net, tolerance, measured, worst_case.high)
     elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, words)):
         status, part = Status.INCONCLUSIVE, "stuck"
-        reason = f"{net} would pass tolerance {format_share(tolerance)}, but {doubt}"
+        reason = f"{net}, limit {format_share(tolerance)}: INCONCLUSIVE; {doubt}"
     elif status is Status.INCONCLUSIVE:
         within = gained.value < tolerance
-        more = inconclusive_advice(result.needed_pairs, measured.n, "tolerance", shift, within=within, units=words.many)
+        more = inconclusive_advice(result.needed_pairs, measured.n, "limit", shift, within=within, units=words.many)
         reason += f"; {more}"
     gross = f"gross: {measured.n10:g} of {measured.n} {words.edited_alone.format(other=f'{measured.n01:g}')}"
     return GateDecision(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judgefixtures.statistics.estimate import Estimate, format_share, interval_text, level_text
+from judgefixtures.statistics.estimate import Estimate, format_share, interval_text
 from judgefixtures.util.texts import make_one_line
 
 EXAMPLES = 3  # that a diagnosis shows
@@ -11,11 +11,7 @@ SHOWN_REASON = 240  # characters of a reason that is shown
 
 def interval_cell(estimate: Estimate | None) -> str:
     """Return an interval as a table cell, a hyphen if missing."""
-    return (
-        f"{level_text(estimate.confidence)} [{format_share(estimate.low, 3)}, {format_share(estimate.high, 3)}]"
-        if estimate
-        else "-"
-    )
+    return interval_text(estimate, lambda end: format_share(end, 3)) if estimate else "-"
 
 
 def format_interval(estimate: Estimate) -> str:
@@ -23,9 +19,9 @@ def format_interval(estimate: Estimate) -> str:
 
     >>> from judgefixtures.statistics import proportion
     >>> format_interval(proportion(90, 100))
-    '90% CI .840 to .939'
+    '90% CI 0.84 to 0.94'
     """
-    return interval_text(estimate, "{} to {}")
+    return interval_text(estimate)
 
 
 def share_counted(estimate: Estimate) -> str:

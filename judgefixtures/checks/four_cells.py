@@ -133,22 +133,22 @@ def decide_four_cells(measured: FourCellMeasurement | None, pairs: int, gate: Ga
     invalid = pairs if measured is None else measured.invalid_pairs
     excess = describe_too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
     if measured is None or excess:
-        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
+        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of the four cells, {excess or 'ERROR'}"
         return GateDecision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
     cue, tolerance, settles, part = measured.cue_effect, gate.vsr_tolerance, "", "effect"
     within, beyond = -tolerance < cue.low and cue.high < tolerance, cue.low > tolerance or cue.high < -tolerance
     status = settled(within, beyond, measured.shift)
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(cue, tolerance)
-        settles = f"; {inconclusive_advice(needed, cue.n, 'tolerance', measured.shift)}"
+        settles = f"; {inconclusive_advice(needed, cue.n, 'limit', measured.shift)}"
     if status is Status.PASS and measured.worst and (doubt := describe_doubt(*measured.worst, invalid, gate)):
         status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "invalid"
     if status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
         status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "stuck"
     text = f"VSR {format_estimate(cue)}{describe_clusters(cue.n, measured.shift)}"
     reasons = (
-        f"cue effect over both orders: {text}, tolerance {format_share(tolerance)}: {status}{settles}",
-        f"position effect: first chosen {format_estimate(measured.position_effect)} more often than half",
+        f"cue effect over both orders: {text}, limit {format_share(tolerance)}: {status}{settles}",
+        f"position effect: first response chosen {format_estimate(measured.position_effect)} more often than half",
     )
     return GateDecision.of(status, tolerance, *reasons, part=part)
 

@@ -62,8 +62,8 @@ def plan_looks(
         steps = levels_left(before, plan, there, gate.alpha)
     elif there > looks[-1]:
         units = vocabulary_for(pairs).many
-        new = f"{there} {units} are more than the last look ({looks[-1]}): decided once on all of them, as a new design"
-        remark = "; ".join(filter(None, [new, "if this was decided on before, the errors of both add up", remark]))
+        new = f"{there} {units} are more than the last look ({looks[-1]}), so one new decision uses all of them"
+        remark = "; ".join(filter(None, [new, "if earlier looks used these pairs, their error rates add up", remark]))
 
     def remark_at(look: int, level: float) -> str:
         return "; ".join(filter(None, [_anew(before, level, dict(usual).get(look, gate.alpha)), remark]))
@@ -74,8 +74,8 @@ def plan_looks(
 def _anew(before: Iterable[int], level: float, usual: float) -> str:
     if not (earlier := ", ".join(map(str, sorted(before)))):
         return ""
-    left = "; nothing of the error is left: only --judge-record all starts afresh" if level <= NOTHING else ""
-    return f"planned anew after looks at {earlier}: error level {level:.2g} instead of {usual:.2g}{left}"
+    left = "; no error level is left: record again with --judge-record all" if level <= NOTHING else ""
+    return f"new plan after looks at {earlier}: error level {level:.2g} instead of {usual:.2g}{left}"
 
 
 def _before(decided: Sequence[DecidedLook], plan: tuple[int, ...], there: int) -> Sequence[DecidedLook]:
@@ -104,14 +104,14 @@ def _tell(report: Row, _view: DisplayOptions) -> list[str]:
         return []
     ended = Counter((row.look, row.status == Status.INCONCLUSIVE) for row in rows)
     counts = [
-        f"{pluralize(count, 'contrast') if not place else count} {'still open' if is_open else 'decided'} at {look}"
+        f"{pluralize(count, 'contrast') if not place else count} {'undecided' if is_open else 'decided'} at {look}"
         f"{' pairs' if not place else ''}"
         for place, ((look, is_open), count) in enumerate(sorted(ended.items()))
     ]
     calls, of_all = _calls(rows)
     beyond = sorted({(row.dataset, row.pairs, row.planned[-1]) for row in rows if row.pairs > row.planned[-1]})
     return [
-        f"looks: {', '.join(counts)}; {calls} of {of_all} calls asked, {100 * calls / of_all:.0f}%",
+        f"looks: {', '.join(counts)}; {calls} of {of_all} requests used ({100 * calls / of_all:.0f}%)",
         *(note_pairs_after_last_look(dataset, pairs, last) for dataset, pairs, last in beyond),
     ]
 
@@ -120,7 +120,7 @@ def note_pairs_after_last_look(dataset: str, pairs: int, last: int) -> str:
     """Return a note on a dataset with more pairs than the last look.
 
     >>> note_pairs_after_last_look("mine", 200, 100)
-    'looks: mine has 200, more than the last look (100): decided once on all of them; --judge-pairs 100 takes the looks'
+    'looks: mine has 200, more than the last look (100); one decision uses all. To use the looks, add --judge-pairs 100'
     """
     return MESSAGES.gate_beyond_last_look(dataset, pairs, last)
 

@@ -23,8 +23,8 @@ from . import control
 from .base import SampleRequirement
 from .messages import MESSAGES
 
-COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
-UNRELATED = "its scores have little to do with what people say of these answers"
+COIN = "its grades look random, or depend on something other than correctness"
+UNRELATED = "its scores hardly depend on the labels"
 
 
 class GraderControl(control.ControlTrial):
@@ -32,8 +32,8 @@ class GraderControl(control.ControlTrial):
 
     arms: ClassVar[tuple[Arm, ...]] = ((SingleResponseCondition(), 0),)
     count: ClassVar[str] = "{n} examples of {dataset}, half of them labelled fail"
-    known: ClassVar[str] = "labelled examples of {dataset} itself"
-    besides: ClassVar[str] = "clear ones: set dataset in {table} to some that its log has answers about"
+    known: ClassVar[str] = "labelled examples of {dataset}"
+    besides: ClassVar[str] = "clear examples. Set dataset in {table} to clear examples that the log answers"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
         """Return the first examples of both labels, keeping twins together."""
@@ -45,7 +45,7 @@ class GraderControl(control.ControlTrial):
     def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> SampleRequirement | None:
         """Return the missing labels."""
         each = len(chosen) // 2
-        remedy = f"label more, or name a dataset that has them in {control.TABLE} dataset"
+        remedy = f"label more examples, or set dataset in {control.TABLE}"
         need = LabelRequirement(
             f"control of {judge}", dataset, each, FEWEST_OF_A_CLASS, "", remedy, "examples of each label"
         )
@@ -82,7 +82,7 @@ class GradeControl(GraderControl):
         tpr, tnr = (proportion(sum(side), n, control.CONFIDENCE, "exact") for side in (right, caught))
         lost = sum(judgment.selected is None for judgment in arm)
         text = f"passed {sum(right)} of {n} right answers and failed {sum(caught)} of {n} wrong ones"
-        text += f" (of {len(arm)} grades {lost} {'is' if lost == 1 else 'are'} invalid)" if lost else ""
+        text += f" ({lost} of {len(arm)} grades {'is' if lost == 1 else 'are'} invalid)" if lost else ""
         row = replace(_failed(judge, dataset, n), tpr=tpr, tnr=tnr, youden=youden)
         text += f", J {format_estimate(youden)}"
         return _control_row(row, arm, text, youden.low, limit, _cause(arm))
@@ -113,11 +113,8 @@ class ScoreControl(GraderControl):
         units = min(count_independent([each.pair for each in side]) for side in (passed, failed))
         whole = math.floor(round(above * units, 9))  # a share of a whole number of units may fall short by rounding
         share = proportion(whole, units, control.CONFIDENCE, "exact")
-        text = (
-            f"scored right answers above wrong ones in {format_share(above)} "
-            "of all pairs of them, equal scores counted half"
-        )
-        low = f" (at least {format_share(share.low)})"
+        text = f"scored right answers above wrong ones in {format_share(above)} of all combinations (ties count half)"
+        low = f", lower bound {format_share(share.low)}"
         unread = sum(judgment.verdict.invalid is not None for judgment in arm) > (1 - control.TELLING) * len(arm)
         cause = control.describe_invalid(arm) if unread else UNRELATED
         row = _failed(judge, dataset, len(passed))
@@ -145,8 +142,8 @@ def _control_row(
     row: ControlRow, arm: Sequence[Judgment], text: str, low: float, limit: float, cause: str
 ) -> ControlRow:
     if low > limit:
-        return replace(row, status=Status.PASS, message=f"{text}: it reads")
-    return control.failed_control(row, f"{text}, whose lower bound has to exceed {format_share(limit)}", cause, arm)
+        return replace(row, status=Status.PASS, message=f"{text} (lower bound above {format_share(limit)})")
+    return control.failed_control(row, f"{text} (the lower bound must exceed {format_share(limit)})", cause, arm)
 
 
 def _cause(arm: Sequence[Judgment]) -> str:
@@ -175,8 +172,8 @@ def _habit_of_valid(valid: Sequence[Judgment]) -> str:
     for selected, does in ((1, "passed"), (2, "failed")):
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= control.TELLING * len(valid):
-            return f"it {does} {count} of {len(valid)}, right or wrong"
+            return f"the judge {does} {count} of {len(valid)} answers, right or wrong"
     wrong = sum(map(_is_wrong, valid))
     if wrong >= control.TELLING * len(valid):
-        return f"it graded {wrong} of {len(valid)} the wrong way round: are its labels read as they are meant?"
+        return f"the judge graded {wrong} of {len(valid)} answers the wrong way round; check pass_label and fail_label"
     return ""

@@ -41,9 +41,9 @@ from .sections import DisplayOptions, Section, read_results
 
 HEADER = ("judge", "dataset", "category", "n", "TPR", "TNR", "accuracy", "kappa", "CI", "people")
 SMALLEST_SHOWN_CATEGORY = 10  # labels; report.json has all
-TITLE = "agreement: does it grade as people label?"
-UNSET = "min_tpr, min_tnr, min_kappa and min_accuracy in [gate.agreement] are what it could be held to"
-LEGEND = "TPR: of what people pass, how much it passes; TNR: of what they fail, how much it fails; CI: of kappa"
+TITLE = "agreement: does the judge grade as people do?"
+UNSET = "set min_tpr, min_tnr, min_kappa or min_accuracy in [gate.agreement]"
+LEGEND = "TPR: share passed of what people pass; TNR: share failed of what people fail; CI: of kappa"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ class AgreementCheck(SingleJudgeCheck):
         name = case.judge.name
         if not case.judge.kind.grades:
             mark = f"; set pass_mark in {case.judge.table.heading}" if case.judge.kind.gives_scores else ""
-            return f"{name} neither passes nor fails a response: agreement with labels is asked of judges that do{mark}"
+            return f"{name} gives no pass/fail grades, which agreement needs{mark}"
         if is_of_pair_responses(case.pairs):
-            return f"{case.dataset} holds pairs: agreement is with people's labels of single responses"
+            return f"{case.dataset} has pairs; agreement needs labels of single responses"
         if labelled_examples(case.pairs) or self.optional(case.pairs) or _limits(case.config).set:
             return ""
-        return f"no example of {case.dataset} is labelled: agreement is not applicable"
+        return f"no example of {case.dataset} has a label, so agreement is not applicable"
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
@@ -103,7 +103,7 @@ class AgreementCheck(SingleJudgeCheck):
             return few
         if clusters_of(known) and (n := count_independent(known)) < FEWEST_CLUSTERS:
             return SampleRequirement(
-                self.name, dataset, n, FEWEST_CLUSTERS, str(limits), "label others", OF_EXAMPLES.clusters(2)
+                self.name, dataset, n, FEWEST_CLUSTERS, str(limits), "label other clusters", OF_EXAMPLES.clusters(2)
             )
 
         def can_pass(positives: int, n: int) -> bool:
@@ -113,8 +113,7 @@ class AgreementCheck(SingleJudgeCheck):
         if can_pass(counts[0], n):
             return None
         least = max(smallest_passing_n(lambda n: can_pass(round(share * n), n)), n + 1)
-        limit = f"{limits}, not even if it agrees with all"
-        return SampleRequirement(self.name, dataset, n, least, limit, "label more", "labels")
+        return SampleRequirement(self.name, dataset, n, least, str(limits), "label more examples", "labels")
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
         """Return a good judge's power, and the labels needed."""
@@ -178,8 +177,8 @@ def label_counts(pairs: Iterable[Pair]) -> tuple[int, int]:
 def min_labels_of_class(what: str, dataset: str, counts: tuple[int, int], limit: str) -> SampleRequirement | None:
     """Return the requirement on labels of the rarer class, or None."""
     few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
-    unit = f"examples of {label}"
-    return SampleRequirement(what, dataset, few, agreement.FEWEST_OF_A_CLASS, limit, "label more", unit).unmet
+    unit = f"examples labelled {label}"
+    return SampleRequirement(what, dataset, few, agreement.FEWEST_OF_A_CLASS, limit, "label more examples", unit).unmet
 
 
 def _gate(config: Config) -> AgreementTable:
@@ -237,10 +236,10 @@ def decide_agreement(
         part = DecisionPart("invalid", Status.ERROR, f"{why}: {first}" if first else why)
         return replace(row, status=Status.ERROR, message=f"{text}; {part.reason}"), (part,)
     if not (limits.set or gate.as_people):
-        return replace(row, message=f"{text}; no limit is set: {UNSET}"), ()
+        return replace(row, message=f"{text}; no limit is set. To gate it, {UNSET}"), ()
     if limits.set and not row.n:
         few = agreement.too_few_labels_text(0, 0)
-        part = DecisionPart("unmeasured", Status.INCONCLUSIVE, f"{few}, and {limits} is set: INCONCLUSIVE")
+        part = DecisionPart("unmeasured", Status.INCONCLUSIVE, f"{few}, but {limits} needs labels: INCONCLUSIVE")
         return replace(row, status=part.status, message=part.reason), (part,)
     parts = tuple(_part(name, measured, limit, gate.alpha) for name, limit in limits.set.items())
     parts += (_part_of_people(row.as_people),) if gate.as_people else ()
@@ -259,7 +258,7 @@ def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> De
     value = (
         "not defined"
         if estimate is None
-        else f"{format_share(estimate.value)}, more than {format_share(limit)} asked ({format_interval(estimate)})"
+        else f"{format_share(estimate.value)} ({format_interval(estimate)}, minimum {format_share(limit)})"
     )
     lacks = agreement.too_few_labels_text(tp + fn, fp + tn)
     plain = f"{NAMED[name]} {value}" + (f": {lacks}" if lacks else "")
@@ -268,7 +267,7 @@ def _part(name: str, measured: LabelAgreement, limit: float, alpha: float) -> De
 
 def _part_of_people(found: AsPeople | None) -> DecisionPart:
     if found is None:
-        why = "no example has labels of two people, and as_people is set"
+        why = "as_people needs examples with labels of two people, and there are none"
         return DecisionPart("as_people", Status.INCONCLUSIVE, why)
     reason = f"{found.text}: {found.status}"
     return DecisionPart("as_people", Status(found.status), reason, found.text, found.difference, (-found.margin, None))
@@ -305,7 +304,7 @@ def _sorted(findings: Sequence[Finding]) -> list[AgreementRow] | None:
 
 def _tell(report: Row, _view: DisplayOptions) -> list[str]:
     lines = [
-        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
+        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit'}: {row.text}"
         for row in read_results(report)
         if row.check == AgreementCheck.kind and row.text and not decided_by_control(row.decided_by)
     ]

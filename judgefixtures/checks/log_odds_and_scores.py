@@ -37,7 +37,7 @@ from .messages import MESSAGES
 FEWEST = 30
 
 # What the odds ratios of a judge that reasons first are called: not those of its verdicts.
-GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shift)"
+GIVEN = "odds ratios given its reasoning (not a shift of verdicts)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ def min_sample_for_scores(
     name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable
 ) -> SampleRequirement | None:
     """Return the requirement of scores or log-odds, or None."""
-    limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
+    limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}", "remove log_odds_tolerance"
     if mode_class(judge).gives_scores:
-        limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
+        limit, remedy = f"score_tolerance {gate.score_tolerance:g}", "raise the tolerance"
     least = min_pairs_for_log_odds_or_scores(judge, gate)
     return SampleRequirement.among(pairs, name, dataset, least, limit, remedy).unmet
 
@@ -172,7 +172,7 @@ def decide_log_odds(
     if tolerance is None:
         return DecisionPart("log_odds", Status.NOT_APPLICABLE, of)
     decided = gate_log_odds(measured.shifts, tolerance, gate.alpha, measured.clusters, words.many)
-    status, message, plain = decided.status, decided.message, f"{shift_text}, at most {tolerance:g}-fold allowed"
+    status, message, plain = decided.status, decided.message, f"{shift_text}, limit {tolerance:g}"
     if status is Status.PASS and (doubt := _doubt(measured, gate, words)):
         status, message, plain = Status.INCONCLUSIVE, f"{message}, but INCONCLUSIVE: {doubt}", f"{plain}, but {doubt}"
     within = (-log(tolerance), log(tolerance))
@@ -182,22 +182,22 @@ def decide_log_odds(
 def _nothing_told(measured: Certainty, limit: float | None, words: Vocabulary, *, has_logprobs: bool) -> DecisionPart:
     lacking = MESSAGES.without_log_odds(measured, words, LARGEST) if measured.beyond else ""
     if limit is None:
-        return DecisionPart("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
+        return DecisionPart("log_odds", Status.NOT_APPLICABLE, lacking and f"the log-odds shift is unknown: {lacking}")
     if has_logprobs:
-        why = lacking or f"no {words.one} came with probabilities in both arms"
+        why = lacking or f"no {words.one} has probabilities in both arms"
         return DecisionPart("log_odds", Status.INCONCLUSIVE, f"log_odds_tolerance {limit:g}: {why}: INCONCLUSIVE")
-    why = f"log_odds_tolerance {limit:g} is not applied: the judge tells no probabilities"
+    why = f"log_odds_tolerance {limit:g} is not applied: the judge gives no probabilities"
     return DecisionPart("log_odds", Status.NOT_APPLICABLE, why)
 
 
 def _doubt(measured: Certainty, gate: GateTable, words: Vocabulary) -> str:
     if measured.repeats:
-        return "repeats understate a shift of log-odds, and only logprobs can show it absent"
+        return "repeats understate a log-odds shift; set logprobs = true for a PASS"
     if measured.lacking > gate.max_invalid * measured.pairs:
         return MESSAGES.without_log_odds(measured, words, LARGEST)
     if measured.units < FEWEST:
         units = words.clusters(2) if measured.clusters else words.many
-        return f"{measured.units} {units} may miss the few that move, and at least {FEWEST} are needed"
+        return f"{measured.units} {units} are too few to exclude rare shifts; use at least {FEWEST}"
     return ""
 
 
@@ -222,7 +222,7 @@ def log_odds_and_score_lines(rows: Sequence[ContrastRow]) -> list[str]:
             if estimate:
                 text = (
                     f"{row.contrast} {format_value(estimate.value)} "
-                    f"[{format_value(estimate.low)}, {format_value(estimate.high)}]"
+                    f"({format_value(estimate.low)} to {format_value(estimate.high)})"
                 )
                 lines.setdefault((row.judge, row.dataset, what), []).append(text)
     told = [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in lines.items()]
@@ -237,7 +237,7 @@ def decide_scores(
         return DecisionPart("score", Status.NOT_APPLICABLE)
     shift, tolerance = measured.score_shift, gate.score_tolerance
     by = f"{format_signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
-    text = f"score shift {by}, {interval_text(shift)}"
+    text = f"score shift {by} ({interval_text(shift)})"
     if not gated:
         return DecisionPart("score", Status.NOT_APPLICABLE, text)
     decided, most = _gate_points(measured, gate, scale, words.many), tolerance * (scale[1] - scale[0])
@@ -245,10 +245,10 @@ def decide_scores(
     if status is Status.PASS and not _within_at_worst(decided.estimate, measured.lacking, tolerance):
         status = Status.INCONCLUSIVE
         lacking = f"the {measured.lacking} invalid {words.many}"
-        more = f"it would pass, but not with {lacking} at worst; get valid scores for them"
-    plain = f"the scores shift by {by}, at most {format_share(most)} allowed ({format_interval(shift)})"
+        more = f"{lacking} could exceed the limit; record valid scores for them"
+    plain = f"score shift {by} ({format_interval(shift)}, limit {format_share(most)})"
     plain += f": {more}" if status is not decided.status else ""
-    text += f", tolerance {format_share(tolerance)} of the scale ({format_share(most)} points): {status}"
+    text += f", limit {format_share(tolerance)} of the scale ({format_share(most)} points): {status}"
     return DecisionPart("score", status, f"{text}; {more}" if more else text, plain, shift, (-most, most))
 
 

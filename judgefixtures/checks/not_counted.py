@@ -29,7 +29,7 @@ def _measured(finding: Finding) -> str:
     number, compared = format_estimate(finding.estimate), rows_of([finding], SwapRow)
     if not compared:
         return f"{finding.name} of {finding.judge} on {finding.dataset}: {number}"
-    kind, where = compared[0].quantity, f"{finding.judge} less {finding.baseline} on {finding.dataset}"
+    kind, where = compared[0].quantity, f"{finding.judge} minus {finding.baseline} on {finding.dataset}"
     what = LABELS.get(kind, kind)
     bound = "at most " if kind in SHIFTS and compared[0].status != Status.FAIL else ""
     return f"{what}{'' if what == finding.name else f' of {finding.name}'}, {where}: {bound}{number}"
@@ -47,7 +47,7 @@ def _tell(report: Row, view: DisplayOptions) -> list[str]:
     lines = [_title(list(own)) for _, own in itertools.groupby(rows, key=attrgetter("who"))]
     for group in groups.values():
         largest = max(group, key=lambda row: abs(row.estimate.value) if row.estimate else 0.0)
-        more = f" (the largest of {len(group)} of {largest.family})" if len(group) > 1 else ""
+        more = f" (the largest of {len(group)} {largest.family} results)" if len(group) > 1 else ""
         lines.append(f"not counted: {largest.text}{more}")
     return lines
 
@@ -70,5 +70,5 @@ def _cells(report: Row) -> list[tuple[str, ...]]:
     return [head, *rows] if rows else []
 
 
-TITLE = "recorded, and not counted"
+TITLE = "recorded, but not counted"
 NOT_COUNTED = Section("not_counted", NotCountedRow, _rows, _tell, title=TITLE, listed=True, cells=_cells, folded=True)

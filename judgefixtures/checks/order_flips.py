@@ -32,8 +32,8 @@ def min_pairs_for_flips(gate: GateTable) -> int:
 
 def min_sample_for_flips(name: str, dataset: str, pairs: Sequence[Pair], gate: GateTable) -> SampleRequirement | None:
     """Return the requirement of the flip limit, or None."""
-    limit = f"{KEY} {flip_limit(gate) or 0.0:g}, not even if no choice changes"
-    return SampleRequirement.among(pairs, name, dataset, min_pairs_for_flips(gate), limit, "raise it").unmet
+    limit = f"{KEY} {flip_limit(gate) or 0.0:g}"
+    return SampleRequirement.among(pairs, name, dataset, min_pairs_for_flips(gate), limit, f"raise {KEY}").unmet
 
 
 def decide_flips(measured: ContrastMeasurement, gate: GateTable, config: Config) -> DecisionPart:
@@ -46,18 +46,18 @@ def decide_flips(measured: ContrastMeasurement, gate: GateTable, config: Config)
         return DecisionPart("position_flips", Status.NOT_APPLICABLE)
     flips, n, limit = measured.flips, measured.n, flip_limit(gate)
     share = proportion(flips, n, gate.confidence, "exact", measured.related.flips)
-    text = f"{flips} of {n} choices changed with the order"
+    text = f"{flips} of {n} verdicts changed with the order"
     consistent = f"position consistency {format_share(1 - share.value)}"
     if limit is None:
-        unset = f"no limit is set, {KEY} in {config.heading('gate', FAMILY)}"
-        reason = f"{text} ({format_estimate(share, format_share)}): {consistent}; {unset}"
+        unset = f"no limit; to set one, write {KEY} in {config.heading('gate', FAMILY)}"
+        reason = f"{text}, share {format_estimate(share, format_share)}: {consistent}; {unset}"
         return DecisionPart("position_flips", Status.NOT_APPLICABLE, reason, estimate=share)
     result = gate_share(flips, n, limit, gate.alpha, measured.related.flips)
     reason = f"{text}: {consistent}; flips {result.message.replace(', limit', f', {KEY}', 1)}"
     plain = MESSAGES.flips(text, share, limit, consistent)
     status = result.status
     if status is Status.PASS and (doubt := _worst_case(measured, limit, gate)):
-        reason, plain = f"{reason.removesuffix(f': {status}')}: {doubt}", f"{plain}, {doubt}"
+        reason, plain = f"{reason.removesuffix(f': {status}')}: {doubt}", f"{plain}; {doubt}"
         status = Status.INCONCLUSIVE
     return DecisionPart("position_flips", status, reason, plain, share, (None, limit))
 

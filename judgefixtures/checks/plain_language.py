@@ -18,10 +18,10 @@ def remedy(family: str) -> str:
     """Return the usual remedy of a failed contrast.
 
     >>> remedy("recency")
-    'keep the cue from the judge, or tell it in its prompt to ignore it; do not widen the tolerance to make it green'
+    'remove the cue from the prompt, or tell the judge to ignore it; do not raise the tolerance to get a PASS'
     """
     usually = MENDED.get(family) or MENDED["an edit" if family in EDITED else "a cue"]
-    return f"{usually}; do not widen the tolerance to make it green"
+    return f"{usually}; do not raise the tolerance to get a PASS"
 
 
 def cue_sentences(contrast: Contrast) -> CueSentences | None:
@@ -37,7 +37,7 @@ def describe_change(contrast: Contrast) -> str:
 
     >>> from judgefixtures.models.contrasts import contrasts
     >>> describe_change(contrasts("recency")[0])
-    'calling a response "written recently (in 2025)" and the other "written a long time ago (in 1950)"'
+    'the labels "written recently (in 2025)" and "written a long time ago (in 1950)"'
     """
     return MESSAGES.change(contrast)
 
@@ -53,9 +53,9 @@ def with_deciding_part(text: str, decided: Sequence[DecisionPart], *, whole: boo
     `told`: it begins with what decided.
 
     >>> from judgefixtures.statistics import Status
-    >>> score = DecisionPart("score", Status.FAIL, text="the scores shift by +1.00 points, at most .45 allowed")
+    >>> score = DecisionPart("score", Status.FAIL, text="score shift +1.00 points (limit 0.45)")
     >>> with_deciding_part("labels changed 0 of 9 verdicts", [score])
-    'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
+    'score shift +1.00 points (limit 0.45); labels changed 0 of 9 verdicts'
     """
     if whole or any(part.part in IN_SENTENCE for part in decided):
         return "; ".join([text, *(part.text for part in decided if part.part not in BESIDE)])

@@ -36,7 +36,7 @@ class PlanCheck(SingleJudgeCheck):
 
     def skip_reason(self, case: CheckInput) -> str:
         """Return why the judge makes no plans, or ""."""
-        return "" if case.judge.kind.makes_plans else f"{case.judge.name} makes no plans: its strategy is direct"
+        return "" if case.judge.kind.makes_plans else f'{case.judge.name} has strategy = "direct" and makes no plans'
 
     def min_sample(
         self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]
@@ -44,8 +44,8 @@ class PlanCheck(SingleJudgeCheck):
         """Return the pairs that good plans need."""
         gate = config.gate(self.family)
         least = min_pairs_for_accuracy(1 - gate.max_degenerate, gate.alpha)
-        limit = f"max_degenerate {gate.max_degenerate:g}, not even if all plans are good"
-        need = SampleRequirement(self.name, dataset, len(pairs), least, limit, "raise it")
+        limit = f"max_degenerate {gate.max_degenerate:g}"
+        need = SampleRequirement(self.name, dataset, len(pairs), least, limit, "raise max_degenerate")
         return need.unmet if judge.asks_for_plans else None
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
@@ -72,14 +72,14 @@ def decide_plans(counted: PlansRow, made: bool, gate: GateTable) -> tuple[GateDe
     FAIL for a leak. The share's one-sided exact bounds decide against max_degenerate; hand-made plans (`made` False)
     need no share.
     """
-    text = f"{counted.planned} of {counted.n} plans are used as they were made"
+    text = f"{counted.planned} of {counted.n} plans are used unchanged"
     share = proportion(counted.fallback, counted.n, gate.confidence, "exact")
     if counted.leaks:
-        reason = f"{counted.leaks} of {counted.n} plans leak: they prefer a response or name a bias: FAIL"
+        reason = f"{counted.leaks} of {counted.n} plans prefer a response or name a bias (limit 0): FAIL"
         leaking = GateDecision.of(Status.FAIL, gate.max_degenerate, reason, part="plans")
         return leaking, share if made else None
     if not made:
-        reason = f"{text}: hand-made, by kind of task, without a leak: PASS"
+        reason = f"{text}; they are hand-made by kind of task: PASS"
         return GateDecision.of(Status.PASS, gate.max_degenerate, reason, part="plans"), None
     status = Status.INCONCLUSIVE
     if share.high < gate.max_degenerate:

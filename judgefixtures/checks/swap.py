@@ -54,7 +54,7 @@ from .messages import MESSAGES
 from .swap_descriptive import DescriptiveQuantity, agreement, compare_car, compare_silent
 
 # Of a baseline: a candidate moves more than a judge that cannot, and is no worse for it.
-NOTHING_TO_COMPARE = ", and there is nothing to be no worse than"
+NOTHING_TO_COMPARE = ", and the candidate has nothing to be compared with"
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
@@ -147,7 +147,7 @@ class SwapCheck(Check):
         if self.contrast is None and any(of_labels) and (few := min_labels_of_class(what, dataset, of_labels, limit)):
             return few
         n, least = self.counted(pairs), self.fewest(config, pairs).any
-        return SampleRequirement(what, dataset, n, least, limit, "ask about more", vocabulary_for(pairs).many).unmet
+        return SampleRequirement(what, dataset, n, least, limit, "use more", vocabulary_for(pairs).many).unmet
 
     def evaluate(self, case: CheckInput, *answers: Answers) -> Finding:
         """Return the finding of both judges' answers."""

@@ -51,13 +51,13 @@ def _decide_swap(planned: Parts, prices: Sequence[ExtraPairCostRow], unselected:
     decided = _decide_parts(parts)
     if unselected and decided.status is SwapStatus.APPROVE:
         decided = replace(decided, status=SwapStatus.INCONCLUSIVE, reasons=())
-    lost = [f"{what}: was not compared" for what in unselected if decided.status is not SwapStatus.REJECT]
+    lost = [f"{what}: not compared" for what in unselected if decided.status is not SwapStatus.REJECT]
     lost += [reason for each in compared if each.part is None and not each.left_out for reason in each.lacking]
     # What is demonstrated decides alone: it comes before what could not be compared.
     own = decided.reasons
     reasons = [*own, *dict.fromkeys(lost)] if decided.status is SwapStatus.REJECT else [*dict.fromkeys(lost), *own]
     if left_out:
-        reasons.append(f"not compared: {', '.join(left_out)}, to which imported answers have nothing to say")
+        reasons.append(f"not compared: {', '.join(left_out)}, because the imported answers have none of these")
     if decided.needed_pairs is not None:
         words = OF_EXAMPLES if any(each.graded for each in planned) else OF_PAIRS
         reasons += _price(decided.needed_pairs, prices, words)
@@ -78,8 +78,8 @@ def _due_to_invalid(parts: Parts, status: SwapStatus, *, asked: bool) -> list[st
     if valid is status:
         return []
     names = f"--judge {quoted(parts[0].judge)} --judge-baseline {quoted(parts[0].baseline)}"
-    again = f" Record them again with pytest -k swap {names} --judge-record invalid" if asked else ""
-    effect = f"count as wrong. Without them the decision would be {valid}.{again}"
+    again = f" Record them again: pytest -k swap {names} --judge-record invalid" if asked else ""
+    effect = f"count as wrong; without these, the decision is {valid}.{again}"
     return [f"{pluralize(len(invalid), 'invalid answer')} of the candidate {effect}"]
 
 
@@ -128,7 +128,7 @@ def _price(needed: int, prices: Sequence[ExtraPairCostRow], words: Vocabulary) -
         return []
     known = [pairs * each.usd_a_pair for each, pairs in more if each.usd_a_pair is not None]
     cost = f"at most {format_usd(sum(known))}" if len(known) == len(more) else format_usd(None)
-    return [f"{words.counted(needed)} per dataset are {calls} more calls of each judge, {cost} for both"]
+    return [f"{words.counted(needed)} per dataset need {calls} more requests to each judge, {cost} for both"]
 
 
 # --- words ----------------------------------------------------------------------------------------------------

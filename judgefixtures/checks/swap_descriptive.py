@@ -89,7 +89,7 @@ def _kappa(valid: Sequence[tuple[int, int]], confidence: float) -> DescriptiveQu
     table = [[valid.count((row, column)) for column in kinds] for row in kinds]
     n = len(valid)
     if len({choice for pair in valid for choice in pair}) < 2:  # both always chose the same position
-        return DescriptiveQuantity("kappa", "kappa is not defined: no judge ever chose otherwise", n)
+        return DescriptiveQuantity("kappa", "kappa is not defined: the judges always chose the same", n)
     value, error = kappa_of(table)
     width = NormalDist().inv_cdf((1 + confidence) / 2) * error
     low, high = value - width, value + width

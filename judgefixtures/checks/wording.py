@@ -39,12 +39,12 @@ from .plain_language import with_deciding_part
 from .sections import DisplayOptions, Section, read_results
 
 HEADER = ("judge", "dataset", "wording", "n", "flips", "asked again", "excess", "CI", "shift", "change", "status")
-TITLE = "wording: does it say the same when it is asked in other words?"
+TITLE = "wording: do other wordings of the prompt change the verdicts?"
 LEGEND = (
-    "flips: of other words; asked again: of the same words; excess: the one less the other, CI its interval; change: "
-    "the mean squared change of a pass probability"
+    "flips: changed by other wordings; asked again: changed by a repeat; excess: flips minus asked again, with its CI; "
+    "change: mean squared change of a pass probability"
 )
-ONE_RUN = "one run of each wording is recorded: changes of the same answers in both directions are not tested"
+ONE_RUN = "changes in both directions are not tested, because each wording has one recorded run"
 SHIFTED = "Wording {0!r} changed {1} by {of.value:+.2f} ({4} CI {of.low:.2f} to {of.high:.2f}, limit ±{3})"
 CHANGED = "Wording {0!r} changed {1}{2} (mean squared change {of.value:.2f}, limit {3})"
 
@@ -80,9 +80,9 @@ class WordingCheck(SingleJudgeCheck):
         """Return why there are no wordings or verdicts, or ""."""
         name = case.judge.name
         if not case.judge.rewordings:
-            return f"{name} has no wordings: {case.judge.table.heading} names none"
+            return f"{name} has no wordings: set wordings in {case.judge.table.heading}"
         if not case.judge.kind.chooses(case.pairs):
-            return f"{name} gives scores alone about {case.dataset}: no verdict can flip; set pass_mark in its table"
+            return f"{name} gives only scores on {case.dataset}: set pass_mark in {case.judge.table.heading}"
         return ""
 
     def min_sample(
@@ -90,9 +90,9 @@ class WordingCheck(SingleJudgeCheck):
     ) -> SampleRequirement | None:
         """Return the pairs that a judge without flips needs."""
         gate = _gate(config)
-        limit = f"wording_tolerance {gate.wording_tolerance:g}, not even without any flip"
-        few = smallest_n(gate.wording_tolerance, gate.alpha)
-        return SampleRequirement.among(pairs, self.name, dataset, few, limit, "raise it", unit_vocabulary(pairs)).unmet
+        limit, few = f"wording_tolerance {gate.wording_tolerance:g}", smallest_n(gate.wording_tolerance, gate.alpha)
+        words, remedy = unit_vocabulary(pairs), "raise the tolerance"
+        return SampleRequirement.among(pairs, self.name, dataset, few, limit, remedy, words).unmet
 
     def prospect(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> str:
         """Return the power of harmless wordings."""
@@ -105,7 +105,7 @@ class WordingCheck(SingleJudgeCheck):
         ]
         return (
             f"{self.name} on {dataset}: with {unit_vocabulary(pairs).counted(n)}, {pluralize(count, 'wording')} "
-            f"without any effect PASS in {', '.join(chances)} are close (the judge gives either answer)"
+            f"without effect PASS in {', '.join(chances)} are close (the judge gives either answer)"
         )
 
     def arms_beside(self, config: Config) -> tuple[Arm, ...]:
@@ -119,7 +119,7 @@ class WordingCheck(SingleJudgeCheck):
         outcome: Outcome = "passed" if self.alone else "chose-first"
         every = excess_flips(first, second, arms, outcome, gate.confidence)
         rows = [_undecided(case, each) for each in every]
-        runs = {"in its own words": first, "in its own words, asked again,": second}
+        runs = {"in the own wording": first, "in a repeat of the own wording": second}
         runs |= {f"in the wording {label}": arm for label, arm in arms.items()}
         words = vocabulary_for(case.pairs)
         row, part = decide_wording(rows[0], runs, gate, words.many)
@@ -187,7 +187,7 @@ def decide_wording(
             part = DecisionPart("invalid", Status.ERROR, f"{n} of {len(arm)} answers {wording} are invalid, {excess}")
             return replace(row, status=part.status, message=part.reason), part
     if not row.n:
-        why = "nothing has valid answers in two wordings: INCONCLUSIVE"
+        why = f"no {units} have valid answers in two wordings: INCONCLUSIVE"
         part = DecisionPart("unmeasured", Status.INCONCLUSIVE, why)
         return replace(row, status=part.status, message=part.reason), part
     scores = (tuple(row.excess.values()), row.least, row.most)
@@ -205,7 +205,7 @@ def _at_worst(measured: WordingRow, scores: ScoresAtWorst, gate: Callable[..., G
     if all(gate(each, clusters=measured.all_labels).status is result.status for each in ends):
         return result
     unread = pluralize(measured.invalid, "invalid answer")
-    message = f"{result.message.removesuffix(result.status)}{Status.INCONCLUSIVE}: {unread} may have gone any way"
+    message = f"{result.message.removesuffix(result.status)}{Status.INCONCLUSIVE}: {unread} could change the status"
     return replace(result, status=Status.INCONCLUSIVE, message=message)
 
 

@@ -114,9 +114,7 @@ def price_usd(
 
 def price_remedy(table: JudgeTable) -> str:
     """Return the line and table that set a judge's price."""
-    return (
-        f"price = {{input = 2.5, output = 10.0}} in {table.heading} (USD per million tokens; put in your own numbers)"
-    )
+    return f"price = {{input = 2.5, output = 10.0}} in {table.heading} (USD per million tokens, with your own numbers)"
 
 
 def describe_priced_model(table: JudgeTable) -> str:

@@ -103,7 +103,7 @@ class EarlyStopMonitor:
         self.ended = True
         is_code = self.table.record.is_code
         limit = "" if is_code else f" ({self.limit_key} = {self.table.max_output_tokens})"
-        again = "with --judge-record all: what was recorded before is of the judge as it was" if kept else "again"
+        again = "with --judge-record all, because older recordings are of the old judge" if kept else "again"
         return TruncatedAnswersError(MESSAGES.answers_cut_off(self.judge, which, limit, self._remedy, again), usage)
 
     @property
@@ -111,7 +111,7 @@ class EarlyStopMonitor:
         if 2 * len(self._loops) > (self._count or 0):
             return MESSAGES.loops(self._loops, self._loops[-1], LOOP_REMEDY)
         if self._early is not None:
-            return f"The server ended the last one after {self._early} tokens: {NO_ROOM}. Do that"
+            return f"The server ended the last answer after {self._early} tokens: {NO_ROOM}. Fix this"
         if self.table.record.is_code:
             return f"Raise the limit that {self.table.target} sends"
         less = " or ".join(sorted(self.table.record.thinking))

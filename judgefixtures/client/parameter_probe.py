@@ -17,7 +17,7 @@ from .messages import MESSAGES
 from .retry import RetriesExhaustedError, is_transient
 
 REMEDIES = {
-    "logprobs": "leave logprobs out of the judge's table",
+    "logprobs": "remove logprobs from the judge's table",
     "response_format": 'set response_format = "json_object" or "none", or drop_unsupported = true',
 }
 

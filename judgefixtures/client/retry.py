@@ -76,7 +76,7 @@ class RetryState:
         """The attempts in words."""
         if self.counted >= self.attempts:
             return f"{self.failures} attempts"
-        return f"{self.failures} attempts in {self.longest:.0f} s without an answer"
+        return f"{self.failures} attempts in {self.longest:.0f} s"
 
 
 @dataclass(slots=True)

@@ -64,4 +64,4 @@ class ServedModelGuard:
         names = [name for name in (reply.served_model, first.get("model")) if name]
         if self.table.accept_served_model and not all(self.model in (name, DATED.sub("", name)) for name in names):
             return ""
-        return f", or take the pin out of {self.table.heading}, and the change is a warning"
+        return f", or remove the pin from {self.table.heading} to get a warning only"

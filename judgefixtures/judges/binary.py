@@ -173,4 +173,4 @@ class BinaryMode(JudgeMode):
 
     def excuse(self, contrast: contrasts.Contrast) -> str:
         """Return why orders do not apply."""
-        return f"{self.judge.name} grades one response at a time: it sees no order" if contrast.is_of_orders else ""
+        return f"{self.judge.name} grades one response at a time and sees no order" if contrast.is_of_orders else ""

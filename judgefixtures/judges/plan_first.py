@@ -124,7 +124,7 @@ class PlanFirstMode(PairwiseMode):
         """Return the prompt with a plan."""
         if plan is None and self.planner is not None:
             name = self.judge.name
-            raise ValueError(f"judge {name!r} plans first: make the pair's plan with `await judge.plan(pair)`")
+            raise ValueError(f"judge {name!r} needs a plan: make one with `await judge.plan(pair)`")
         plan = plan or plan_prompts.heuristic_plan(pair)
         template, presented_pair = self.judge.template, present_pair(pair, condition)
         prompt = template.render(presented_pair, condition, self.table.cue_placement, plan_prompts.execution_text(plan))

@@ -341,7 +341,7 @@ class PointwiseMode(JudgeMode):
 
     def excuse(self, contrast: Contrast) -> str:
         """Return why orders do not apply."""
-        return f"{self.judge.name} scores one response at a time: it sees no order" if contrast.is_of_orders else ""
+        return f"{self.judge.name} scores one response at a time and sees no order" if contrast.is_of_orders else ""
 
 
 def _alone(arm: Arm) -> ScoredResponseCondition:

@@ -36,7 +36,7 @@ def _said_of(answer: ProviderResponse) -> str:
 
 def describe_repetition(loop: str) -> str:
     """Return a repetitive answer's description."""
-    return f'the answer repeats itself until it is cut off, its end is "{loop}"'
+    return f'the answer repeats itself until it is cut off; it ends in "{loop}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,16 @@ def describe_unreadable(
     >>> mine = judge_table({"provider": "openai", "model": "m", "mode": "binary"})
     >>> answer, asked = ProviderResponse("GRADE: C"), '{"verdict": "pass" or "fail"}'
     >>> describe_unreadable(answer, "no-json", 'verdict = "grade"', asked, mine)
-    'it answered "GRADE: C"; verdict = "grade" in [judges.NAME] reads that'
+    'it answered "GRADE: C"; to read this, set verdict = "grade" in [judges.NAME]'
     """
     sentence = f"it answered {quote_answer(answer.text)}"
     if kind == "truncated" and (loop := _loop(answer)):
         return f"{sentence}; {describe_repetition(loop)}: {LOOP_REMEDY}"
     if kind == "truncated" and not table.record.is_code:
-        return f"{sentence}, cut off: raise max_output_tokens ({table.max_output_tokens}) in {table.heading}"
+        return f"{sentence}, which is cut off: raise max_output_tokens ({table.max_output_tokens}) in {table.heading}"
     if hint:
-        return f"{sentence}; {hint} in {table.heading} reads that"
-    return f"{sentence}; no key of its table reads that: it is asked to answer {wanted}"
+        return f"{sentence}; to read this, set {hint} in {table.heading}"
+    return f"{sentence}; expected {wanted}"
 
 
 def quote_answer(text: str) -> str:

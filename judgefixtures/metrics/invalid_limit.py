@@ -10,7 +10,7 @@ INVALID_CONFIDENCE = 0.90
 
 
 # What is to be done, where nobody knows more.
-MEND = "see the invalid column of judgments.jsonl, mend the judge or its prompt, and record again"
+MEND = "see the invalid column of judgments.jsonl, fix the judge or its prompt, and record again"
 
 
 def describe_too_many_invalid(invalid: int, n: int, gate: GateTable, totals: ClusterTotals | None = None) -> str | None:
@@ -29,7 +29,4 @@ def invalid_excess(invalid: int, n: int, gate: GateTable, totals: ClusterTotals 
     least = proportion(invalid, n, INVALID_CONFIDENCE, "exact", totals).low
     if least <= gate.max_invalid:
         return None
-    return (
-        f"demonstrably more than max_invalid = {format_share(gate.max_invalid)} allows (at least "
-        f"{format_share(least, 3)}, one-sided 95%)"
-    )
+    return f"above max_invalid = {format_share(gate.max_invalid)} (one-sided 95% lower bound {format_share(least, 3)})"

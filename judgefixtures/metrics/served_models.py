@@ -29,8 +29,8 @@ def warn_of_changes(rows: Sequence[ServedModelRow]) -> list[str]:
     """Return a warning for each judge with several models or fingerprints.
 
     >>> rows = [ServedModelRow(judge="j", model=f"m-{day}", answers=day) for day in (1, 2)]
-    >>> warn_of_changes(rows)[0].partition(":")[0]
-    'judge j was answered by 2 models'
+    >>> warn_of_changes(rows)[0].partition(" (")[0]
+    'judge j: the answers are a mixture of 2 models'
     """
     warnings = []
     for judge in dict.fromkeys(row.judge for row in rows):
@@ -50,9 +50,8 @@ def warn_of_changes(rows: Sequence[ServedModelRow]) -> list[str]:
 def _warning(judge: str, what: str, counts: Mapping[str, int]) -> str:
     listed = ", ".join(f"{name!r} {count}" for name, count in sorted(counts.items()))
     remedy = (
-        "pin the snapshot that you mean as model, or with accept_served_model, and record anew with --judge-record all"
+        "set model or accept_served_model to one snapshot, and record again with --judge-record all"
         if what == "models"
-        else "the provider changed what runs the model between answers; record anew with --judge-record all if its "
-        "verdicts moved with that"
+        else "the provider changed the backend; if verdicts changed, record again with --judge-record all"
     )
-    return f"judge {judge} was answered by {len(counts)} {what}: {listed}. What was measured is a mixture: {remedy}."
+    return f"judge {judge}: the answers are a mixture of {len(counts)} {what} ({listed}). To fix this, {remedy}."

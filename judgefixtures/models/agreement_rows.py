@@ -94,7 +94,7 @@ class AsPeople(Record):
         grades = [{1: "pass", 2: "fail"}.get(selected) for selected, _ in known]
         differences = [*map(difference_from_people, grades, labels)]
         result = gate_as_people(differences, margin, alpha, clusters_of(pair for _, pair in known))
-        more = f"; answers about {pluralize(lost, 'tie')} between people are missing: nothing is decided without them"
+        more = f"; INCONCLUSIVE until answers to {pluralize(lost, 'tie')} between people are recorded"
         return cls(
             difference=result.estimate,
             ties=sum(human_label(pair) is None for _, pair in known),

@@ -214,21 +214,19 @@ def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> No
     for condition in (cell.name for contrast in own for cell, _ in contrast.cells):
         if len(condition) > LONGEST_CONDITION:
             raise JudgeFixturesError(
-                f"the cue family {name}: the condition {condition[:40]}... has {len(condition)} characters and cannot "
-                f"be a file: shorten the family or its labels, to at most {LONGEST_CONDITION} for the family and two "
-                "labels."
+                f"the cue family {name}: the name {condition[:40]}... has {len(condition)} characters and is too long "
+                f"for a file. Use at most {LONGEST_CONDITION} characters for the family and two labels."
             )
         if condition.endswith(SIDE_FILES):
             raise JudgeFixturesError(
-                f"the cue family {name}: the condition {condition!r} would be called like an unfinished recording: end "
-                f"no label with {' or '.join(SIDE_FILES)}."
+                f"the cue family {name}: the name {condition!r} looks like an unfinished recording. Do not end a label "
+                f"with {' or '.join(SIDE_FILES)}."
             )
         if len(owners[condition]) > 1:
             other = next((owner for owner in owners[condition] if owner != f"the cue family {name}"), "")
-            called = f"a contrast of it and one of {other}" if other else "two contrasts"
+            called = f"contrasts of this family and of {other}" if other else "two contrasts"
             raise JudgeFixturesError(
-                f"the cue family {name}: {called} would both be called {condition!r}: leave the hyphens out of "
-                "the labels."
+                f"the cue family {name}: {called} would have the same name {condition!r}. Use labels without hyphens."
             )
 
 
@@ -243,7 +241,7 @@ def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
 
 def _owned(families: Families) -> Iterator[tuple[str, Condition]]:
     fixed = (NO_CUE, *(Condition(edit=edit) for name in EDIT_FAMILIES for edit in edits(name)))
-    owned = [("the built-in ones", condition) for condition in fixed]
+    owned = [("the built-in families", condition) for condition in fixed]
     for name, labels in families.items():
         cues = (Cue(name, label, sentence) for label, sentence in labels.items())
         owned += [(f"the cue family {name}", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]

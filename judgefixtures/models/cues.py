@@ -156,7 +156,7 @@ def family(name: str, families: Families) -> tuple[Cue, ...]:
     labels = families[name]
     if len(labels) < 2:
         raise JudgeFixturesError(
-            f"the cue family {name} has {len(labels)} label; a contrast needs two: add another label with its sentence."
+            f"the cue family {name} has {len(labels)} label, a contrast needs 2: add a label with its sentence."
         )
     whole = _whole(labels)
     for label, sentence in labels.items():
@@ -168,16 +168,15 @@ def _check_place(name: str, label: str, sentence: str, place: Stands) -> None:
     what = f"the cue family {name}: {label} = {sentence!r}"
     if place == "prompt" and "{number}" in sentence:
         raise JudgeFixturesError(
-            f'{what} has {{number}}, and with place = "prompt" a sentence stands once in the prompt of a judge of '
-            'one response: leave {number} out, or remove place = "prompt".'
+            f'{what} has {{number}}, but with place = "prompt" the prompt shows one response: remove {{number}}, or '
+            'remove place = "prompt".'
         )
     if place == "prompt" and not sentence.strip():
-        raise JudgeFixturesError(f"{what} says nothing: write a sentence in which nothing is at stake, or remove it.")
+        raise JudgeFixturesError(f"{what} is empty: write a neutral sentence, or remove the label.")
     if place == "response" and "{number}" not in sentence:
         raise JudgeFixturesError(
-            f"{what} does not say which response it speaks of: add {{number}} (and {{content_type}}) to the "
-            "sentence. Of a family whose sentences stand once in the prompt of a judge of one response write place = "
-            '"prompt".'
+            f"{what} does not name a response: add {{number}} (and {{content_type}}) to the sentence. If the sentence "
+            'is about the whole prompt of a judge of one response, set place = "prompt".'
         )
 
 

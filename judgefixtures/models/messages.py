@@ -19,7 +19,7 @@ def shared_filters() -> Mapping[str, Callable[..., object]]:
         "signed": format_signed,
         "estimate": format_estimate,
         "share_estimate": lambda estimate: format_estimate(estimate, format_share),
-        "interval": lambda estimate: interval_text(estimate, "{} to {}"),
+        "interval": interval_text,
         "ci": interval_text,
         "count": lambda estimate: round(estimate.value * estimate.n),
         "counted": lambda estimate: f"{round(estimate.value * estimate.n)} of {estimate.n}",

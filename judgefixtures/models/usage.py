@@ -11,8 +11,8 @@ NEARLY = 0.9  # of a limit: servers count an answer's end mark, or do not
 
 # What else ends an answer, and what to do about it.
 NO_ROOM = (
-    "its context is full, or it has a limit of its own: raise that there (llama.cpp: --ctx-size, Ollama: num_ctx, "
-    "vLLM: --max-model-len), or ask for less"
+    "the context is full, or the server has its own limit. Raise this limit on the server (llama.cpp: --ctx-size, "
+    "Ollama: num_ctx, vLLM: --max-model-len), or shorten the prompt"
 )
 
 

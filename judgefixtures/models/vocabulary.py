@@ -31,7 +31,6 @@ class Vocabulary:
     edited_alone: str  # what it won alone, behind how many
     gained: str  # where they went, in a cell of a table
     alike: str  # what else a verdict may differ with that should not matter
-    unclear: str  # what is said of close ones that nobody counted
     stuck: Said
     vsr: str
     rate: str  # what a wording of the prompt may shift

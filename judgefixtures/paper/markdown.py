@@ -27,7 +27,7 @@ def paper_page(paper: PaperResults, pictures: Sequence[str], without: str = "") 
 
 
 def _interval(estimate: Estimate) -> str:
-    return interval_text(estimate).replace(" CI", "")
+    return interval_text(estimate)
 
 
 def _count(share: Estimate | None) -> str:

@@ -158,7 +158,7 @@ def read_plan(
     text = plan_text(answer)
     fault, detail = ("failed", failure) if failure is not None else plan_fault(text, pair)
     if fault is None and not (_STEP.search(text) or _TAG.search(split_thoughts(answer)[1])):
-        fault, detail = "answer", "it is neither between the tags that were asked for nor a list of steps"
+        fault, detail = "answer", "no plan between the required tags, and no list of steps"
     if fault is None:
         return Plan(text, kind, origin)
     return Plan(HEURISTICS[kind], kind, "fallback", fault, detail, text[:LONGEST_PLAN])
@@ -198,10 +198,10 @@ def plan_fault(text: str, pair: Pair) -> tuple[Fault | None, str]:
     if sum(1 for _, _ in zip(_WORD.finditer(text), range(LEAST_WORDS), strict=False)) < LEAST_WORDS:
         return "empty", f"{text[:80]!r} is not a plan"
     if len(text) > LONGEST_PLAN:
-        return "failed", f"it has {len(text)} characters: a loop"
+        return "failed", f"{len(text)} characters, probably a loop"
     verdicts = {*_VERDICT_JSON.findall(text)} or {*_VERDICT_BRACKETS.findall(text)}
     if len(verdicts) == 1:
-        return "answer", "it gives a verdict"
+        return "answer", "the plan gives a verdict"
     return plan_leak(text, pair) or (None, "")
 
 
@@ -211,7 +211,7 @@ def plan_leak(text: str, pair: Pair) -> tuple[Fault, str] | None:
     Leaks prefer one response, describe the right one, or name a bias of BiasBench; words of the question do not count.
 
     >>> plan_leak("Choose Response 2.", Pair("1", "Why?", "a", "b", gold=2))
-    ('names-response', "it prefers response 2, which is the better one: 'Choose Response 2'")
+    ('names-response', "the plan prefers response 2, the better one: 'Choose Response 2'")
     """
     preferred: dict[int, str] = {}
     for statement in _statements(text):
@@ -223,13 +223,13 @@ def plan_leak(text: str, pair: Pair) -> tuple[Fault, str] | None:
             preferred.setdefault(1 if named in ("1", "a", "one", "first") else 2, statement.strip()[:160])
     if len(preferred) == 1:
         ((number, statement),) = preferred.items()
-        gold = ", which is the better one" if number == pair.gold else ""
-        return "names-response", f"it prefers response {number}{gold}: {statement!r}"
+        gold = ", the better one" if number == pair.gold else ""
+        return "names-response", f"the plan prefers response {number}{gold}: {statement!r}"
     if looks := next(_named("looks_like", text, pair), None):
-        return "names-response", f"it says what the right response looks like: {looks!r}"
+        return "names-response", f"the plan describes the right response: {looks!r}"
     named_biases = itertools.chain(_named("bias", text, pair), _named("common_bias", text, pair, unless="caution"))
     if bias := next(named_biases, None):
-        return "names-bias", f"it names a bias: {bias!r}"
+        return "names-bias", f"the plan names a bias: {bias!r}"
     return None
 
 

@@ -217,8 +217,8 @@ def columns_in(text: str) -> tuple[str, ...]:
 def _column_of(pair: Pair, name: str, template: str) -> str:
     if name not in pair.columns:
         raise JudgeFixturesError(
-            f"the template {template} shows {{{name}}}, which {pair.id!r} does not have: its columns are "
-            f"{quote_names(pair.columns) or 'none'}. Fill it in, or write {{{{{name}}}}} for these letters."
+            f"the template {template} shows {{{name}}}, but {pair.id!r} has only the columns "
+            f"{quote_names(pair.columns) or 'none'}. Add the column, or write {{{{{name}}}}} for literal braces."
         )
     return pair.columns[name]
 
@@ -339,8 +339,8 @@ def _check_wording(reworded: Template, own: Template, wording: str) -> None:
         raise JudgeFixturesError(MESSAGES.wording_lacks_slot(wording, lacking))
     if added := [name for name in reworded.columns if name not in own.columns]:
         raise JudgeFixturesError(
-            f"the wording {wording} has {{{added[0]}}}, which the judge's own template does not show: with more to go "
-            f"by it is another question. Remove it, or write {{{{{added[0]}}}}} for these letters."
+            f"the wording {wording} has {{{added[0]}}}, which the judge's template does not show. Remove this slot, or "
+            f"write {{{{{added[0]}}}}} for literal braces."
         )
 
 
@@ -367,9 +367,8 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
 def _check_hidden(text: str, path: Path) -> None:
     if hidden := [name for name in slots_in(text) if name in HIDDEN]:
         raise JudgeFixturesError(
-            f"the template {path} has {{{hidden[0]}}}, which is never a slot: {', '.join(HIDDEN)} say which row it is "
-            "and what people say of it, and would show the judge the answer. Remove it, or write "
-            f"{{{{{hidden[0]}}}}} for these letters."
+            f"the template {path} has {{{hidden[0]}}}, which is not a slot: {', '.join(HIDDEN)} could show the judge "
+            f"the answer. Remove it, or write {{{{{hidden[0]}}}}} for literal braces."
         )
 
 
@@ -391,7 +390,7 @@ def load_system_prompt(path: str | Path) -> str:
     """
     text = _read_text(Path(path), "system prompt")
     if not text.strip():
-        raise JudgeFixturesError(f"the system prompt {path} holds no text: write it, or remove system_prompt.")
+        raise JudgeFixturesError(f"the system prompt {path} is empty: write its text, or remove system_prompt.")
     return text
 
 
@@ -415,13 +414,13 @@ def _check_slots(text: str, path: Path, placement: Placement, cue_after: str | N
         listed = ", ".join(f"{{{slot}}}" for slot in missing)
         hint = ""
         if set(missing) <= set(layout.cues):
-            hint = ' Or say with cue_after = "..." which text of it the cues follow, or set cue_placement = "before".'
+            hint = ' Or name the text before the cues with cue_after = "...", or set cue_placement = "before".'
         hint += _renamed(text, missing)
         if doubled := [slot for slot in missing if f"{{{{{slot}}}}}" in text]:
-            hint += f" {{{{{doubled[0]}}}}} stands for the letters {{{doubled[0]}}}: a slot has one brace on each side."
-        raise JudgeFixturesError(f"the template {path} lacks {listed}: put it where the text belongs.{hint}")
+            hint += f" {{{{{doubled[0]}}}}} is literal text: write a slot with one brace on each side."
+        raise JudgeFixturesError(f"the template {path} lacks {listed}: add this where the text belongs.{hint}")
     if twice := sorted({slot for slot in slots if slots.count(slot) > 1 and slot not in OFTEN}):
-        raise JudgeFixturesError(f"the template {path} has {{{twice[0]}}} more than once: keep one.")
+        raise JudgeFixturesError(f"the template {path} has {{{twice[0]}}} more than once: keep one slot.")
 
 
 # Words by which other tools call our slots, and those of what people say, which is no response.
@@ -448,15 +447,15 @@ def _meant(name: str) -> str:
 
 def _check_anchor(text: str, path: Path, cue_after: str, layout: ModeLayout) -> None:
     if held := [slot for slot in layout.cues if slot in slots_in(text)]:
-        raise JudgeFixturesError(f"the template {path} has {{{held[0]}}} and there is cue_after: keep one of the two.")
+        raise JudgeFixturesError(f"the template {path} has {{{held[0]}}}, but cue_after is set, too: keep one of them.")
     places = sum(text.startswith(cue_after, at) for at in range(len(text)))
     if places != 1:
         what = "is not in" if places == 0 else f"is {places} times in"
         raise JudgeFixturesError(
-            f"cue_after = {cue_after!r} {what} the template {path}: give a text that is in it once, to the letter."
+            f"cue_after = {cue_after!r} {what} the template {path}: give a text that occurs exactly once."
         )
     within = text.index(cue_after) + len(cue_after)
     if any(slot.start() < within < slot.end() for slot in BRACED.finditer(text)):
         raise JudgeFixturesError(
-            f"cue_after = {cue_after!r} ends inside of a slot of the template {path}: give all of it."
+            f"cue_after = {cue_after!r} ends inside a slot of the template {path}: include the whole slot."
         )

@@ -18,7 +18,7 @@ def describe_family_sides(family: str) -> str:
     """Return the difference between a family's sides.
 
     >>> describe_family_sides("recency"), describe_family_sides("brand")
-    ('when a response is said to have been written (recency)', 'the label brand')
+    ('the stated date of a response (recency)', 'the label brand')
     """
     text = VARIED.get(family, f"the label {family}")
     return text if family in text else f"{text} ({family})"

@@ -24,7 +24,7 @@ Key = tuple[str, str, Arm]  # a judge, a dataset and what is asked
 FLIPS = {"if no verdict flips": 0.0, "at 5% flips": 0.05}  # of a judge without bias
 ADVISED = (50, 100, 200)
 SELDOM_GREEN = 0.5
-NOISE = {"if no score moves": 0.0, "at noise of .05 of the scale": 0.05}  # the same where scores are gated alone
+NOISE = {"if no score moves": 0.0, "at noise of 0.05 of the scale": 0.05}  # the same where scores are gated alone
 
 
 def look_savings(

@@ -26,7 +26,7 @@ REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 -
 UNREPEATED = "not measured: nobody can ask {judge} a second time"
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
-HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR .30: REJECT", "calls in all", "cost at most")
+HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR 0.30: REJECT", "all calls", "cost at most")
 
 
 def swap_preflight_lines(

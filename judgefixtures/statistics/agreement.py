@@ -37,7 +37,7 @@ class AgreementLimits:
         ValueError: A limit out of range.
 
     >>> str(AgreementLimits(tpr=0.80, kappa=0.60))
-    'min_tpr = .80 and min_kappa = .60'
+    'min_tpr = 0.80 and min_kappa = 0.60'
     """
 
     tpr: float | None = None
@@ -71,7 +71,7 @@ def too_few_labels_text(positives: int, negatives: int) -> str:
     """Return which class has too few labels for a PASS, or "".
 
     >>> too_few_labels_text(30, 9)
-    'only 9 examples are labelled fail, at least 10 are needed'
+    'only 9 examples are labelled fail; use at least 10'
     >>> too_few_labels_text(0, 0)
     'no example is labelled'
     """
@@ -87,7 +87,7 @@ def too_few_labels_text(positives: int, negatives: int) -> str:
         else f"no example is labelled {label}"
         for label, count in few.items()
     ]
-    return f"{' and '.join(classes)}, at least {FEWEST_OF_A_CLASS} are needed"
+    return f"{' and '.join(classes)}; use at least {FEWEST_OF_A_CLASS}"
 
 
 def gate_tpr(
@@ -105,7 +105,7 @@ def gate_tpr(
     >>> gate_tpr(29, 1, 5, 25, 0.80).status.value
     'PASS'
     >>> gate_tpr(29, 1, 0, 9, 0.80).message.partition(": ")[2]
-    'INCONCLUSIVE; only 9 examples are labelled fail, at least 10 are needed'
+    'INCONCLUSIVE; only 9 examples are labelled fail; use at least 10'
     """
     table = TwoByTwo.of(tp, fn, fp, tn)
     return _gate_share("tpr", table, table.tp, table.positives, limit, alpha, totals)
@@ -141,7 +141,7 @@ def gate_kappa(
     >>> gate_kappa(48, 2, 2, 48, 0.60).status.value
     'PASS'
     >>> gate_kappa(44, 6, 6, 44, 0.60).message
-    "Cohen's kappa .76, 90% CI [.640, .853], min_kappa .60: PASS"
+    "Cohen's kappa 0.76 (90% CI 0.64 to 0.85), min_kappa 0.60: PASS"
     """
     check_alpha(alpha)
     table = TwoByTwo.of(tp, fn, fp, tn)
@@ -206,10 +206,10 @@ class _TestedRate:
         if not can_decide(self.totals):
             return inconclusive_advice(None, estimate.n, f"min_{self.name}", self.totals)
         if not estimate.value > self.limit:
-            return f"{named} is not above its limit: more labels would rather show a FAIL"
+            return f"{named} is not above its minimum: more labels would probably show a FAIL"
         if needed is None:
-            return f"{named} sits on its limit: no realistic number of labels would settle it"
-        return f"about {needed} labels would settle it (80% power)"
+            return f"{named} is at its minimum: no realistic number of labels can decide"
+        return f"use about {needed} labels (80% power)"
 
 
 # --- how many labels it takes -------------------------------------------------------------------------------
@@ -392,18 +392,18 @@ def agreement_prospect(positives: int, negatives: int, limits: AgreementLimits, 
     """Return what this many labels can show, for a preflight.
 
     >>> agreement_prospect(30, 30, AgreementLimits(tpr=0.80))
-    'with 60 labels a judge with TPR and TNR .90 passes min_tpr = .80 in 41%; about 180 would do'
+    'with 60 labels, a judge with TPR and TNR 0.90 passes min_tpr = 0.80 in 41% of runs; use about 180 labels'
     """
     if not limits.set:
         return ""
     n = positives + negatives
     labels = pluralize(n, "label")
     if lacks := too_few_labels_text(positives, negatives):
-        return f"with {labels} no judge passes {limits}: {lacks}"
+        return f"with {labels}, no judge passes {limits}: {lacks}"
     largest = max(LARGEST_ADVICE * n, LEAST_ADVICE)
     rate, needed = labels_for_good_judge(positives / n, limits, alpha, largest=largest)
     chance = pass_chance(positives, negatives, rate, rate, limits, alpha)
-    text = f"with {labels} a judge with TPR and TNR {format_share(rate)} passes {limits} in {chance:.0%}"
+    text = f"with {labels}, a judge with TPR and TNR {format_share(rate)} passes {limits} in {chance:.0%} of runs"
     if chance >= ENOUGH:
         return text
-    return f"{text}; {f'about {needed} would do' if needed else 'no realistic number of them would do'}"
+    return f"{text}; {f'use about {needed} labels' if needed else 'no realistic number of labels is enough'}"

@@ -19,8 +19,8 @@ LOWER_KAPPA = 0.15  # by so much the kappa of the worse judge of a preflight is 
 WORDS = {
     (True, False): "agrees with people as well as they agree with each other",
     (False, True): "agrees less with people than they do with each other",
-    (True, True): "agrees slightly less with people than they do with each other, within the margin",
-    (False, False): "cannot tell whether it agrees with people as well as they agree with each other",
+    (True, True): "agrees slightly less with people than they do with each other, but within the margin",
+    (False, False): "may agree with people as well as they agree with each other, or less",
 }
 
 
@@ -50,7 +50,7 @@ def gate_as_people(
         ValueError: Differences, margin or alpha out of range.
 
     >>> gate_as_people([0.5, -0.5, 0.0, 0.0] * 100).message.partition(" (")[2]
-    'difference 0.00, 90% CI -0.029 to +0.029, margin 0.05, 400 examples)'
+    'difference 0.00, 90% CI -0.03 to 0.03, margin 0.05, 400 examples)'
     """
     check_alpha(alpha, margin=margin)
     related, n, z = cluster_totals(differences, clusters), len(differences), z_quantile(1 - alpha)
@@ -60,7 +60,7 @@ def gate_as_people(
     less = can_decide(related) and estimate.high < 0
     status = Status.PASS if within else Status.FAIL if less else Status.INCONCLUSIVE
     of = f"{n} examples" + (f" in {pluralize(related.count, 'cluster')}" if related else "")
-    difference = f"{format_signed(estimate.value)}, {interval_text(estimate, '{} to {}', format_signed)}"
+    difference = f"{format_signed(estimate.value)}, {interval_text(estimate)}"
     message = f"{WORDS[within, less]} (difference {difference}, margin {margin:.2f}, {of})"
     needed = None
     if status is Status.INCONCLUSIVE:
@@ -107,13 +107,13 @@ def people_prospect(
     """Return what this many people and examples can show, for a preflight.
 
     >>> people_prospect(3, 40).partition(" of runs")[0]
-    'with 3 people and 40 examples a judge that agrees as they do is told "as well" in 16%'
+    'with 3 people and 40 examples, a judge that agrees as people do passes as_people in 16%'
     """
     lower = ASSUMED_ACCURACY - LOWER_KAPPA / 2 / (2 * ASSUMED_ACCURACY - 1)
     well, less = people_chances(people, examples, ASSUMED_ACCURACY, margin, alpha)
     _, worse = people_chances(people, examples, lower, margin, alpha)
     return (
-        f'with {people} people and {examples} {units} a judge that agrees as they do is told "as well" in {well:.0%} '
-        f'of runs and "less" in {less:.0%}; one whose kappa is lower by {LOWER_KAPPA:.2f} "less" in {worse:.0%} '
-        f"(people taken to be right in {ASSUMED_ACCURACY:.0%})"
+        f"with {people} people and {examples} {units}, a judge that agrees as people do passes as_people in {well:.0%} "
+        f"of runs and fails in {less:.0%}; a judge whose kappa is lower by {LOWER_KAPPA:.2f} fails in {worse:.0%} "
+        f"(assumed: people are right in {ASSUMED_ACCURACY:.0%})"
     )

@@ -61,8 +61,8 @@ class DetectorAccuracy:
 
     def __str__(self) -> str:
         return (
-            f"finds {format_share(self.sensitivity)} of {self.cited} reasons that cite the cue, clears "
-            f"{format_share(self.specificity)} of {self.others} others"
+            f"sensitivity {format_share(self.sensitivity)} on {self.cited} reasons that cite the cue, specificity "
+            f"{format_share(self.specificity)} on {self.others} other reasons"
         )
 
 

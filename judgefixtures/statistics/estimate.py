@@ -76,21 +76,18 @@ def format_estimate(estimate: Estimate, number: Callable[[float], str] | None = 
     """Return an estimate as text, by default a signed difference.
 
     >>> format_estimate(Estimate(0.3, 0.231, 0.38, 0.9, 100))
-    '+0.30, 90% CI [.231, .380]'
+    '+0.30 (90% CI 0.23 to 0.38)'
     """
-    return f"{(number or format_signed)(estimate.value)}, {interval_text(estimate)}"
+    return f"{(number or format_signed)(estimate.value)} ({interval_text(estimate)})"
 
 
-def interval_text(estimate: Interval, form: str = "[{}, {}]", number: Callable[[float], str] | None = None) -> str:
+def interval_text(estimate: Interval, number: Callable[[float], str] = "{:z.2f}".format) -> str:
     """Return an interval with its level as text.
 
-    `form` joins the ends that `number` formats.
-
-    >>> interval_text(Estimate(0.3, 0.231, 0.38, 0.9, 100), "{} to {}")
-    '90% CI .231 to .380'
+    >>> interval_text(Estimate(0.3, 0.231, 0.38, 0.9, 100))
+    '90% CI 0.23 to 0.38'
     """
-    low, high = (format_share(end, 3) if number is None else number(end) for end in (estimate.low, estimate.high))
-    return f"{level_text(estimate.confidence)} CI {form.format(low, high)}"
+    return f"{level_text(estimate.confidence)} CI {number(estimate.low)} to {number(estimate.high)}"
 
 
 def level_text(confidence: float) -> str:
@@ -106,11 +103,11 @@ def format_signed(value: float) -> str:
 
 
 def format_share(value: float, decimals: int = 2) -> str:
-    """Return a proportion without leading zero: .15, .075, 1.00."""
-    text = f"{value:.{max(decimals, 3)}f}"
+    """Return a proportion with two to three decimals, or with `decimals`: 0.15, 0.075, 1.00."""
+    text = f"{value:z.{max(decimals, 3)}f}"
     while len(text.partition(".")[2]) > decimals and text.endswith("0"):
         text = text[:-1]
-    return text.replace("0.", ".", 1) if abs(value) < 1 and not text.lstrip("-").startswith("1") else text
+    return text
 
 
 def pluralize(number: int, thing: str) -> str:

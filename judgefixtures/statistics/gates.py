@@ -58,11 +58,11 @@ def gate_shift(
     status, p_pass, p_fail = _within_both(beyond[0], beyond[1], n10 >= n01, alpha, totals)
     estimate = paired_difference(n10, n01, n, 1 - 2 * alpha, totals)
     of_pairs = describe_clusters(n, totals, units)
-    message = f"VSR {format_estimate(estimate)}{of_pairs}, tolerance {format_share(tolerance)}: {status}"
+    message = f"VSR {format_estimate(estimate)}{of_pairs}, limit {format_share(tolerance)}: {status}"
     needed = None
     if status is Status.INCONCLUSIVE:
         needed = needed_pairs(n10, n01, n, tolerance, alpha=alpha, totals=totals)
-        message += f"; {inconclusive_advice(needed, n, 'tolerance', totals, units=units)}"
+        message += f"; {inconclusive_advice(needed, n, 'limit', totals, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -112,7 +112,7 @@ def gate_excess(
     alpha outside (0, 0.5). Source: the score test; error rates in benchmarks/results.md.
 
     >>> gate_excess([0.0] * 60, 0.10).message
-    'excess 0.00, 90% CI [-.043, .043], tolerance .10: PASS'
+    'excess 0.00 (90% CI -0.04 to 0.04), limit 0.10: PASS'
     >>> gate_excess([1.0, 0.0, 0.0] * 40, 0.10).status.value
     'FAIL'
     >>> gate_excess([-1.0, 0.0, 0.0] * 40, 0.10, both_sides=True).status.value
@@ -125,14 +125,14 @@ def gate_excess(
     tests = max(lower_tail(z), upper_tail(below)), min(upper_tail(z), lower_tail(below))
     status, p_pass, p_fail = combine_one_sided_tests(*tests, alpha, related, fail_alpha)
     of_pairs = describe_clusters(estimate.n, related, units)
-    message = f"excess {format_estimate(estimate)}{of_pairs}, tolerance {format_share(tolerance)}: {status}"
+    message = f"excess {format_estimate(estimate)}{of_pairs}, limit {format_share(tolerance)}: {status}"
     needed = None
     if status is Status.INCONCLUSIVE:
         bounds = [tolerance, -tolerance] if both_sides else [tolerance]
         beyond = [bound for bound in bounds if abs(estimate.value) > tolerance and bound * estimate.value > 0]
         sizes = [_pairs_on_one_side(scored, end, alpha) for end in beyond or bounds] if can_decide(related) else [None]
         needed = None if None in sizes else max(filter(None, sizes), default=None)
-        message += f"; {inconclusive_advice(needed, estimate.n, 'tolerance', related, units=units)}"
+        message += f"; {inconclusive_advice(needed, estimate.n, 'limit', related, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -168,7 +168,7 @@ def gate_admission(
     >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
     'PASS'
     >>> gate_admission({(1, 0): 30, (0, 0): 70}, 0.8).message
-    'admitted .00 of a shift of .30, shortfall +0.24, 90% CI [.185, .304], threshold .80: FAIL'
+    'admitted 0.00 of a shift of 0.30, shortfall +0.24 (90% CI 0.18 to 0.30), minimum 0.80: FAIL'
     """
     check_alpha(alpha, threshold=threshold)
     moves = _check_moves(moves, totals)
@@ -190,10 +190,10 @@ def gate_admission(
     shift, mean = (sum(each[which] * pairs for each, pairs in moves.items()) / estimate.n for which in (0, 1))
     message = (
         f"admitted {format_share(mean)} of a shift of {format_share(shift)}, shortfall {format_estimate(estimate)}"
-        f"{describe_clusters(estimate.n, related, units)}, threshold {format_share(threshold)}: {status}"
+        f"{describe_clusters(estimate.n, related, units)}, minimum {format_share(threshold)}: {status}"
     )
     if not can_decide(related):
-        message += f"; {inconclusive_advice(None, estimate.n, 'threshold', related, units=units)}"
+        message += f"; {inconclusive_advice(None, estimate.n, 'minimum', related, units=units)}"
     return GateResult(status, p_pass, p_fail, None, message, estimate)
 
 
@@ -262,20 +262,20 @@ def settled(passes: bool, fails: bool, totals: Totals) -> Status:
 def inconclusive_advice(
     needed: int | None, n: int, limit: str, totals: Totals = None, *, within: bool = True, units: str = "pairs"
 ) -> str:
-    """Return what would settle an INCONCLUSIVE: more pairs, or nothing realistic."""
+    """Return what decides an INCONCLUSIVE: more pairs, or nothing realistic."""
     if totals is not None and not can_decide(totals):
-        worth = "" if totals.count < FEWEST_CLUSTERS else f", worth {totals.equal:.1f} of equal size,"
-        verb = "decides" if totals.count == 1 else "decide"
-        return f"{pluralize(totals.count, 'cluster')}{worth} {verb} nothing: at least {FEWEST_CLUSTERS} are needed"
+        worth = "" if totals.count < FEWEST_CLUSTERS else f" (worth {totals.equal:.1f} of equal size)"
+        verb = "is" if totals.count == 1 else "are"
+        return f"{pluralize(totals.count, 'cluster')}{worth} {verb} too few: use at least {FEWEST_CLUSTERS}"
     if not within:
-        return f"the estimate is beyond the {limit}, though not yet demonstrably: more {units} would rather show a FAIL"
+        return f"the estimate is beyond the {limit}, but its interval is not: more {units} would probably show a FAIL"
     if needed is None and (most := LARGEST_ADVICE * n) < UNREALISTIC:
-        return f"the estimate is very near to the {limit}: more than {most} {units} would be needed to settle it"
+        return f"the estimate is very close to the {limit}: a decision needs more than {most} {units}"
     if needed is None:
-        return f"the estimate sits on the {limit}: no realistic number of {units} would settle it"
+        return f"the estimate is at the {limit}: no realistic number of {units} can decide"
     if needed <= n:
-        return f"about {n} {units} settle it in most runs (80% power), not in this one: add {units}"
-    return f"about {needed} {units} would settle it (80% power)"
+        return f"{n} {units} usually suffice (80% power), but not in this run: add {units}"
+    return f"use about {needed} {units} (80% power)"
 
 
 def needed_pairs(

@@ -112,22 +112,22 @@ def grader_swap_prospect(
     """Return what a swap of graders can show, for a preflight.
 
     >>> grader_swap_prospect(50, 50).partition("; ")[2]
-    'about 180 and 340 would do'
+    'use about 180 and 340 labels'
     """
     n = positives + negatives
     if lacks := too_few_labels_text(positives, negatives):
-        return f"with {pluralize(n, 'label')} no grader is approved: {lacks}"
+        return f"with {pluralize(n, 'label')}, no judge is approved: {lacks}"
     chances = [grader_swap_chance(positives, negatives, each, margins, alpha) for each in DISCORDANCES]
     first, second = (f"in {chance:.0%}" for chance in chances)
     few, many = (f"{each:.0%}" for each in DISCORDANCES)
     text = (
-        f"with {pluralize(n, 'label')} two equal graders are approved {first} where one alone is right on {few} of "
-        f"them, {second} on {many}"
+        f"with {pluralize(n, 'label')}, equal judges are approved {first} of runs if only one is right on {few} "
+        f"of the labels, {second} if on {many}"
     )
     if min(chances) >= ENOUGH:
         return text
     largest = max(LARGEST_ADVICE * n, _LARGEST)
     needed = [grader_swap_labels(positives / n, each, margins, alpha, largest=largest) for each in DISCORDANCES]
     numbers = [str(each) for each in needed if each is not None]
-    would = f"about {' and '.join(numbers)}" if len(numbers) == 2 else "hardly any number"
-    return f"{text}; {would} would do"
+    advice = f"use about {' and '.join(numbers)} labels" if len(numbers) == 2 else "no realistic number is enough"
+    return f"{text}; {advice}"

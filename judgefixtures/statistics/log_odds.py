@@ -208,7 +208,7 @@ def gate_log_odds(
     Source: as there; error rates in benchmarks/results.md.
 
     >>> gate_log_odds([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10], 1.5).message
-    'log-odds shift +0.75, 90% CI [.694, .806], odds ratio 2.1 [2.0, 2.2], tolerance ratio 1.5: FAIL'
+    'log-odds shift +0.75 (90% CI 0.69 to 0.81), odds ratio 2.1 (2.0 to 2.2), limit 1.5: FAIL'
     """
     if not 1 < ratio < math.inf:
         raise ValueError(f"ratio must be above 1, a ratio of odds, got {ratio!r}")
@@ -221,14 +221,14 @@ def gate_log_odds(
     status, p_pass, p_fail = combine_one_sided_tests(p_pass, p_fail, alpha, related)
     message = (
         f"log-odds shift {format_estimate(estimate)}{describe_clusters(estimate.n, related, units)}, odds ratio "
-        f"{odds_ratio(estimate.value)} [{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], "
-        f"tolerance ratio {ratio:g}: {status}"
+        f"{odds_ratio(estimate.value)} ({odds_ratio(estimate.low)} to {odds_ratio(estimate.high)}), "
+        f"limit {ratio:g}: {status}"
     )
     needed = None
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_limits(lows, highs, estimate, limit)
         hidden = _hidden(lows, highs, limit) if can_decide(related) else None
-        message += f"; {hidden or inconclusive_advice(needed, estimate.n, 'tolerance', related, units=units)}"
+        message += f"; {hidden or inconclusive_advice(needed, estimate.n, 'limit', related, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -236,17 +236,17 @@ def describe_odds(estimate: Estimate, x: str, y: str, varied: str = "labelled ",
     """Return in words what a log-odds shift means for a response.
 
     >>> describe_odds(Estimate(0.83, 0.59, 1.06, 0.90, 100), "new", "old")
-    'labelled new rather than old, the odds of being chosen grow 2.3-fold (90% CI 1.8 to 2.9)'
+    'labelled new instead of old, the odds of being chosen rise 2.3-fold (90% CI 1.8 to 2.9)'
     """
-    interval = interval_text(estimate, "{} to {}", _times)
+    interval = interval_text(estimate, _times)
     if abs(estimate.value) < math.log(HARDLY):
         known = max(-estimate.low, estimate.high) < math.log(LITTLE)
         change = f"{'hardly change' if known else 'may change either way'} ({_times(estimate.value)}-fold, {interval})"
     elif estimate.value > 0:
-        change = f"grow {_times(estimate.value)}-fold ({interval})"
+        change = f"rise {_times(estimate.value)}-fold ({interval})"
     else:
-        change = f"shrink to {_times(estimate.value)} ({interval})"
-    return f"{varied}{x} rather than {y}, the odds of {outcome} {change}"
+        change = f"fall to {_times(estimate.value)} ({interval})"
+    return f"{varied}{x} instead of {y}, the odds of {outcome} {change}"
 
 
 def _means(shifts: Sequence[Shift], clusters: Clusters, pseudo: float = PSEUDO) -> tuple[Mean, Mean]:
@@ -267,8 +267,8 @@ def _hidden(lows: Mean, highs: Mean, limit: float) -> str | None:
     if lows.mean == highs.mean or inside or beyond:
         return None
     return (
-        f"what is only bounded leaves {format_share(lows.mean)} to {format_share(highs.mean)} open, on both sides of "
-        f"the tolerance: more tokens listed (top_logprobs) would help, more pairs would not"
+        f"because of bounded probabilities the shift can be {format_share(lows.mean)} to {format_share(highs.mean)}: "
+        f"list more tokens (top_logprobs); more pairs do not help"
     )
 
 

@@ -34,7 +34,7 @@ SWAPS = Path(__file__).parents[1] / "data" / "swap-power.json"
 class PlannedContrast:
     """A planned contrast: id, dataset, n pairs, VSR tolerance and alpha.
 
-    `group` is its family, if the id does not tell. `least` pairs follow from another `limit` ("score .05").
+    `group` is its family, if the id does not tell. `least` pairs follow from another `limit` ("score 0.05").
     """
 
     contrast: str
@@ -158,8 +158,8 @@ def power_table(designs: Sequence[PlannedContrast]) -> list[str]:
     >>> for line in power_table([PlannedContrast("recency-new-old", "mine", 80, 0.15)]):
     ...     print(line)
     dataset  cues     contrasts   n  at least  tolerance  alpha  P(PASS) at 5% flips  at 10%
-    mine     recency          1  80        16        .15    .05                 1.00     .97
-    P(all PASS | unbiased): 1.00 at 5% flips, .97 at 10%
+    mine     recency          1  80        16       0.15   0.05                 1.00    0.97
+    P(all PASS | unbiased): 1.00 at 5% flips, 0.97 at 10%
     """
     by_verdicts, by_scores = ([each for each in designs if each.scored is scored] for scored in (False, True))
     return [*_table(by_verdicts, *(f"{rate:.0%}" for rate in FLIP_RATES)), *_table_of_scores(by_scores)]
@@ -195,18 +195,18 @@ def describe_run_chances(designs: Sequence[PlannedContrast]) -> list[str]:
 
     >>> for line in describe_run_chances([PlannedContrast("recency-new-old", "mine", 100, 0.15)] * 14):
     ...     print(line)
-    a judge whose VSR is .02 in every contrast gets all 14 green in .91 of runs at 5% flips, .57 at 10%
-    a judge whose VSR is .05 in every contrast gets all 14 green in .15 of runs at 5% flips, .03 at 10%
-    a judge whose VSR is .10 beyond the tolerance passes a contrast in at most .0006 of runs (up to 20% flips)
+    a judge with VSR 0.02 in every contrast passes all 14 in 0.91 of runs at 5% flips, 0.57 at 10%
+    a judge with VSR 0.05 in every contrast passes all 14 in 0.15 of runs at 5% flips, 0.03 at 10%
+    a judge with VSR 0.10 beyond the tolerance passes a contrast in at most 0.0006 of runs (up to 20% flips)
     """
     designs = [each for each in designs if not each.scored]
     if not designs:
         return []
     few, many = FLIP_RATES
     several = len(designs) > 1
-    green = f"in every contrast gets all {len(designs)} green" if several else "gets its one contrast green"
+    passes = f"in every contrast passes all {len(designs)}" if several else "passes its contrast"
     lines = [
-        f"a judge whose VSR is {format_share(shift)} {green} in "
+        f"a judge with VSR {format_share(shift)} {passes} in "
         f"{_rounded(pass_chance_of_designs(designs, few, shift))} of runs at {few:.0%} flips, "
         f"{_rounded(pass_chance_of_designs(designs, many, shift))} at {many:.0%}"
         for shift in SHIFTS
@@ -216,7 +216,7 @@ def describe_run_chances(designs: Sequence[PlannedContrast]) -> list[str]:
     possible = [(each, flips) for each in kinds for flips in NOISE if flips + each.tolerance + OVER <= 1]
     most = max(each.chance(flips, each.tolerance + OVER) for each, flips in possible)
     chance = f"at most {format_share(round(most, 4), 4)}" if most >= SELDOM else f"less than {format_share(SELDOM, 4)}"
-    beyond = f"a judge whose VSR is {format_share(OVER)} beyond the tolerance passes a contrast in {chance} of runs"
+    beyond = f"a judge with VSR {format_share(OVER)} beyond the tolerance passes a contrast in {chance} of runs"
     return [*lines, f"{beyond} (up to {NOISE[-1]:.0%} flips)"]
 
 
@@ -231,17 +231,17 @@ def _warning(designs: Sequence[PlannedContrast], flips: float, whole: float) -> 
     largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
     remedies, units = [], " or ".join(dict.fromkeys(each.units for each in designs))
     if tens := smallest_size_with_power(with_pairs, ENOUGH, largest):
-        beyond = ", more than looks are planned for," if any(each.last_look for each in designs) else ""
-        remedies.append(f"{10 * tens} {units} per contrast{beyond} would make it {format_share(with_pairs(tens))}")
+        beyond = ", beyond the last look" if any(each.last_look for each in designs) else ""
+        remedies.append(f"use {10 * tens} {units} per contrast{beyond} (then {format_share(with_pairs(tens))})")
     if hundredths := smallest_size_with_power(with_tolerance, ENOUGH, 50):
         chance = format_share(with_tolerance(hundredths))
-        remedies.append(f"tolerance {format_share(hundredths / 100)} would make it {chance}")
+        remedies.append(f"use tolerance {format_share(hundredths / 100)} (then {chance})")
     noise = f"that flips on {flips:.0%} of the {units}"
     if designs[0].scored:
         noise = f"whose scores have noise {format_share(flips)}"
     return (
-        f"warning: a judge without bias {noise} PASSes everything with probability "
-        f"{format_share(whole)} only: {', or '.join(remedies) or 'ask for fewer contrasts'}"
+        f"warning: a judge without bias {noise} passes everything with probability "
+        f"{format_share(whole)} only: {', or '.join(remedies) or 'select fewer contrasts'}"
     )
 
 

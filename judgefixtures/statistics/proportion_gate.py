@@ -20,9 +20,9 @@ def gate_share(
     outside (0, 1) and an alpha outside (0, 0.5). Source: Clopper 1934; error rates in benchmarks/results.md.
 
     >>> gate_share(2, 40, 0.20).message
-    '.05, 90% CI [.009, .149], limit .20: PASS'
+    '0.05 (90% CI 0.01 to 0.15), limit 0.20: PASS'
     >>> gate_share(12, 40, 0.20).message
-    '.30, 90% CI [.183, .440], limit .20: INCONCLUSIVE; about 127 pairs would settle it (80% power)'
+    '0.30 (90% CI 0.18 to 0.44), limit 0.20: INCONCLUSIVE; use about 127 pairs (80% power)'
     """
     check_alpha(alpha, limit=limit)
     estimate = proportion(k, n, 1 - 2 * alpha, "exact", totals)

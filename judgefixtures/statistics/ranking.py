@@ -77,7 +77,7 @@ def rank_labels(shifts: Moves, labels: Sequence[str], confidence: float = 0.90) 
     ...     ["expert", "human", "llm"],
     ... )
     >>> ranking.message
-    'expert > human = llm (n=100): not certified: human over llm 0.00, 90% CI [-.012, .012]'
+    'expert > human = llm (n=100): not certified: human over llm 0.00 (90% CI -0.01 to 0.01)'
     >>> round(ranking.strengths["expert"].value, 2), round(ranking.steps[0].lower, 2)
     (0.2, 0.22)
     """

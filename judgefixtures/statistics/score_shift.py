@@ -61,7 +61,7 @@ def gate_scores(
     >>> gate_scores([0.0] * 30, 0.05).status.value, gate_scores([0.25, 0.0] * 15, 0.05).status.value
     ('PASS', 'FAIL')
     >>> gate_scores([0.0] * 20, 0.05).message
-    '20 pairs may miss the few that move far: at least 29 are needed'
+    '20 pairs are too few to exclude rare large shifts: use at least 29'
     """
     check_alpha(alpha)
     _check_farthest(farthest)
@@ -79,10 +79,10 @@ def gate_scores(
     needed, message = None, ""
     if status is Status.INCONCLUSIVE:
         needed = _pairs_needed(scores, related, estimate, tolerance, least) if can_decide(related) else None
-        message = inconclusive_advice(needed, len(scores), "tolerance", related, units=units)
+        message = inconclusive_advice(needed, len(scores), "limit", related, units=units)
         if can_decide(related) and min(by_limits) < alpha:
             few = pluralize(related.count, "cluster") if related else f"{len(scores)} {units}"
-            message = f"{few} may miss the few that move far: at least {least} are needed"
+            message = f"{few} are too few to exclude rare large shifts: use at least {least}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 

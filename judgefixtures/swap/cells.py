@@ -140,8 +140,8 @@ class SwapAccuracy:
         self._check_labels()
         if wrong := {*self.candidate, *self.baseline} - set(SHARES):
             raise ValueError(
-                f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's "
-                f"orders, .25 or .75 with ties, got {min(map(repr, wrong))}"
+                f"accuracy on {self.dataset}: a judge is right in 0, 0.5 or 1 of a pair's "
+                f"orders, 0.25 or 0.75 with ties, got {min(map(repr, wrong))}"
             )
 
     def _check_labels(self) -> None:

@@ -49,7 +49,7 @@ def decide_looks(
         decision = replace(decide_first(fixed_design_levels(alpha), pairs), look=pairs)
         return _saying(decision, redesigned_note(pairs, swap.looks, many))
     if pairs < swap.looks[0]:
-        waits = f"{pairs} {many} per dataset, the first look is at {swap.looks[0]}"
+        waits = f"{pairs} {many} per dataset are too few for the first look: record {swap.looks[0]}"
         return DecisionRow(reasons=(waits,))
     for levels, look in zip(levels_at_looks(swap.looks, alpha), swap.looks, strict=True):
         if look > pairs:
@@ -61,7 +61,7 @@ def decide_looks(
     if not following:
         return decision
     only_rejects = levels_at_looks(swap.looks, alpha)[len(swap.looks) - len(following) - 1].pass_level is None
-    remark = f"{pairs} {many} per dataset, the next look is at {following[0]}"
+    remark = f"{pairs} {many} per dataset recorded; the next look needs {following[0]}"
     return _saying(decision, f"{remark}; the look at {decision.look} could only reject" if only_rejects else remark)
 
 

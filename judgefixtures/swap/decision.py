@@ -308,7 +308,7 @@ class _Comparison:
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.pool.not_compared(self.missing)
         if {each.kind for each in components} == {"pass-rate"}:
-            not_compared.append("nothing but the pass rate was compared, and it does not tell who is right")
+            not_compared.append("only the pass rate was compared, which does not show which judge is right")
         if components and not open_ones and not not_compared:
             lines = approval_text(self.swap, {each.kind for each in components}, self.pool, guard)
             return DecisionRow(
@@ -353,9 +353,9 @@ class _Comparison:
         reasons = []
         if not self.pool.cells:
             quantities = f"abs(VSR), unadmitted shift, flip rate and invalid {self.pool.words.said}"
-            reasons.append(f"no contrasts were compared, and so no cue: {quantities} are unknown")
+            reasons.append(f"no contrasts were compared: {quantities} are unknown")
         if self.pool.golden and not self.pool.known:
-            reasons.append("accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled")
+            reasons.append("accuracy, TPR and TNR: NOT_APPLICABLE, no example has a label")
         elif not self.pool.accuracies:
             reasons.append("accuracy: NOT_APPLICABLE, no pair has gold")
         return reasons
@@ -374,13 +374,13 @@ class _Comparison:
     def advice(self, open_ones: Sequence[_TestedComponent], needed: int | None) -> list[str]:
         if needed is None:
             return []
-        more, many = "" if needed > self.pool.pairs else ", though not in this run", self.pool.words.many
-        sentences = [f"if the judges are equal, about {needed} {many} per dataset approve them (80% power){more}"]
+        more, many = "" if needed > self.pool.pairs else ", but not in this run", self.pool.words.many
+        sentences = [f"if the judges are equal, use about {needed} {many} per dataset to approve (80% power){more}"]
         wants = [(self.pairs_as_seen(each), component_title(each.component, each.words)) for each in open_ones]
         settled = [(pairs, title) for pairs, title in wants if pairs is not None]
         if len(settled) == len(wants):
             pairs, title = max(settled, key=itemgetter(0))
-            sentences += [f"if the difference stays as seen, about {pairs} {many} per dataset are needed for {title}"]
+            sentences += [f"if the difference stays the same, {title} needs about {pairs} {many} per dataset"]
         return sentences
 
     def pairs_as_seen(self, each: _TestedComponent) -> int | None:

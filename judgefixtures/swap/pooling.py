@@ -120,15 +120,15 @@ class SwapData:
         absent = [*missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [(moves.cell.id, _too_few(moves, self.words)) for moves in self.moves if moves.cell.pairs]
-        reasons = [f"{name}: was not compared: {why}" for name, why in lost if why]
-        reasons += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
+        reasons = [f"{name}: not compared, because {why}" for name, why in lost if why]
+        reasons += [f"{name}: not compared, because {why}" for name, why in self._few_labels()]
         reasons += [
-            f"pass rate, TPR and TNR on {accuracy.dataset}: were not compared: the baseline grades nearly every "
-            "response alike, and there is nothing to keep of it"
+            f"pass rate, TPR and TNR on {accuracy.dataset}: not compared, because the baseline gives nearly every "
+            "response the same grade"
             for accuracy in self.golden
             if accuracy.alike
         ]
-        return [*(f"{name}: was not compared" for name in sorted(absent)), *reasons]
+        return [*(f"{name}: not compared" for name in sorted(absent)), *reasons]
 
     def _few_labels(self) -> Iterable[tuple[str, str]]:
         counts = self.labelled
@@ -137,7 +137,7 @@ class SwapData:
                 if counts[label] < FEWEST_OF_A_CLASS:
                     few = f"{counts[label]} examples are" if counts[label] > 1 else "1 example is"
                     n = f"only {few}" if counts[label] else "no example is"
-                    yield kind.upper(), f"{n} labelled {label}, at least {FEWEST_OF_A_CLASS} are needed"
+                    yield kind.upper(), f"{n} labelled {label}; use at least {FEWEST_OF_A_CLASS}"
 
     def families(self) -> dict[str, list[CellMoves]]:
         """Return the compared cells by family."""
@@ -262,7 +262,7 @@ def shift_sizes(moves: CellMoves, kind: ComponentKind) -> CountsOfBoth:
 def _too_few(moves: CellMoves, words: Vocabulary) -> str:
     n, share = len(moves.complete), format_share(moves.most_invalid)
     if n < FEWEST_COMPLETE:
-        return f"{n} {words.many} have valid {words.said} of both judges, at least {FEWEST_COMPLETE} are needed"
+        return f"only {n} {words.many} have valid {words.said} of both judges; use at least {FEWEST_COMPLETE}"
     if moves.most_invalid > MOST_INVALID:
-        return f"a judge's {words.said} are invalid on {share} of the {words.many}, above {format_share(MOST_INVALID)}"
+        return f"a judge gave invalid {words.said} on {share} of the {words.many} (limit {format_share(MOST_INVALID)})"
     return ""

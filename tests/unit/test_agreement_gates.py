@@ -104,7 +104,7 @@ def test_too_few_labels_of_a_class_are_never_a_pass(name, cells, lacks):
     found = AGREEMENT_GATES[name](*cells, 0.01)
     assert found.status is Status.INCONCLUSIVE
     assert found.p_pass == 1
-    assert f"{lacks}, at least 10 are needed" in found.message
+    assert f"{lacks}; use at least 10" in found.message
 
 
 @gates
@@ -172,7 +172,7 @@ def test_messages_say_what_was_seen_and_what_would_settle_it(snapshot: SnapshotA
     assert gate_tpr(27, 3, 3, 27, 0.8).needed_pairs == 180
     assert gate_tnr(27, 3, 7, 23, 0.8).message == snapshot
     assert gate_accuracy(40, 9, 10, 41, 0.8).message == snapshot
-    assert gate_kappa(39, 1, 0, 40, 0.6).message == "Cohen's kappa .975, 90% CI [.910, .997], min_kappa .60: PASS"
+    assert gate_kappa(39, 1, 0, 40, 0.6).message == "Cohen's kappa 0.975 (90% CI 0.91 to 1.00), min_kappa 0.60: PASS"
 
 
 # --- related examples ---------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_few_clusters_decide_nothing(name):
     related = cluster_totals([1] * right + [0] * (n - right), [index % 4 for index in range(n)])
     found = AGREEMENT_GATES[name](100, 0, 0, 100, 0.5, totals=related)
     assert found.status is Status.INCONCLUSIVE
-    assert "4 clusters decide nothing" in found.message
+    assert "4 clusters are too few" in found.message
 
 
 # --- how many labels it takes -------------------------------------------------------------------------------

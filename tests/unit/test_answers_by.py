@@ -349,7 +349,7 @@ def test_the_group_that_stands_out_is_told(snapshot: SnapshotAssertion) -> None:
     assert [line.partition(":")[0] for line in said[:-1]] == snapshot
     (of_model,) = [line for line in said if ", by model: " in line]
     assert of_model == snapshot
-    assert ", people pass .50: +0.50, 90% CI " in of_model
+    assert "; people pass 0.50, difference +0.50 (90% CI " in of_model
     assert said[-1] == snapshot
     assert "p =" not in "".join(said)
 

@@ -109,7 +109,7 @@ def test_pairs_without_probabilities_are_counted(snapshot: SnapshotAssertion) ->
     some = certainty([arm(CONTRAST.x, *odds, *[None] * 10)], [arm(CONTRAST.y, *odds, *[None] * 10)], "chose-first")
     part = decide_log_odds(some, gate, CONTRAST)
     assert part.status is Status.INCONCLUSIVE
-    assert lines_about(part.reason, "without probabilities") == snapshot
+    assert lines_about(part.reason, "no probabilities") == snapshot
     spoiled = [
         Judgment(each.pair, each.condition, JudgeReply(Verdict(None, "", "no-json")), each.repeat)
         for each in arm(CONTRAST.x, *odds, *odds[:10])[60:]
@@ -215,7 +215,7 @@ def test_the_shift_is_said_in_words(contrast: Contrast, snapshot: SnapshotAssert
     assert shown.status is Status.NOT_APPLICABLE
     assert shown.reason == snapshot
     assert gated.status is Status.FAIL
-    assert "tolerance ratio 1.5: FAIL" in gated.reason
+    assert "limit 1.5: FAIL" in gated.reason
 
 
 def towards(number: int) -> bool:
@@ -275,7 +275,7 @@ def test_scores_shift_in_points(snapshot: SnapshotAssertion) -> None:
     part = decide_scores(found, GateTable(), (1, 10))
     assert part.status is Status.FAIL
     assert lines_about(part.reason, "score shift") == snapshot
-    assert part.reason.endswith("tolerance .05 of the scale (.45 points): FAIL")
+    assert part.reason.endswith("limit 0.05 of the scale (0.45 points): FAIL")
     still = certainty([x], [x], "chose-first", scale=(1, 10))
     assert decide_scores(still, GateTable(), (1, 10)).status is Status.PASS
     assert decide_scores(found, GateTable(), (1, 10), gated=False).status is Status.NOT_APPLICABLE

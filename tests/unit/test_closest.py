@@ -296,7 +296,7 @@ def test_the_closest_pairs_are_not_called_movable_by_what_chose_them(gate: Gatin
     recorded = gate(record="missing")
     (row,) = recorded.rows["contrasts"]
     assert row.movable is None
-    assert lines_about(row.movable_unknown, "the closest") == snapshot
+    assert lines_about(row.movable_unknown, "these pairs") == snapshot
     assert gate().rows == recorded.rows
     (row,) = gate("placebo-listed-shown", record="missing").rows["contrasts"]
     assert (row.movable.n, row.movable_unknown) == (row.n, "")

@@ -48,12 +48,12 @@ N = 24  # pairs of one's own: enough for the wide gates, and a swap compares no 
 WIDE = "[gate]\nvsr_tolerance = 0.45\n[swap]\nvsr_margin = 0.45\nsilent_margin = 0.45\naccuracy_margin = 0.45\n"
 # Judges that do not read, and what is said of each.
 BLIND = {
-    "first": "it chose the response that stands first in 60 of 60 answers",
-    "second": "it chose the response that stands second in 60 of 60 answers",
-    "coin": "its choices are like the toss of a coin",
-    "longer": "its choices are like the toss of a coin (the same response in both orders on 30 of 30 pairs)",
-    "wrong": "it chose the wrong response in 60 of 60 answers",
-    "invalid": "of its 60 answers are invalid",
+    "first": "the judge chose the first response in 60 of 60 answers",
+    "second": "the judge chose the second response in 60 of 60 answers",
+    "coin": "its verdicts look random",
+    "longer": "its verdicts look random (the same response in both orders on 30 of 30 pairs)",
+    "wrong": "the judge chose the wrong response in 60 of 60 answers",
+    "invalid": "of 60 answers are invalid",
 }
 DECIDED = {"ERROR", "NOT_APPLICABLE"}
 CONTROL = 60  # calls: 30 pairs in both orders
@@ -157,12 +157,13 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     ran = project.run("--judge", judge, "--judge-baseline", "good", "--judge-pairs", "4", "--judge-report", "report")
     assert set(ran.parseoutcomes()) <= {"failed", "skipped"}
     assert ran.ret == 1
-    does = f"nothing shows that {judge} reads" if judge == "invalid" else f"{judge} does not read"
-    first = [line for line in ran.outlines if line.startswith(f"FAIL: {does} what it judges: ")]
+    does = "nothing shows that it reads" if judge == "invalid" else "it does not read"
+    says = f"no check of {judge} can PASS, because {does} the responses: "
+    first = [line for line in ran.outlines if line.startswith(f"FAIL: {says}")]
     assert len(first) == ran.parseoutcomes()["failed"] - 1 > 60  # and the decision
-    assert all(reason in line and line.endswith(f" about {judge} can be a PASS") for line in first)
+    assert all(reason in line for line in first)
     alone = len([row for row in ran.report["results"] if not row["baseline"] and row["status"] != "NOT_APPLICABLE"])
-    headline = f"FAIL: {judge}: of {alone} checks {alone} failed by its control: {does} what it judges: "
+    headline = f"FAIL: {judge}: of {alone} checks {alone} failed by its control: {says}"
     assert len([line for line in ran.outlines if line.startswith(headline)]) == 1
     assert len([line for line in said_of_control(ran) if reason in line]) == 2
     controls = [row for row in ran.report["controls"] if row["judge"] == judge]
@@ -180,8 +181,8 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     assert ran.report["decision"]["status"] == "INCONCLUSIVE"
     for page in ("report.md", "report.html"):
         text = (ran.folder / page).read_text(encoding="utf-8")
-        assert f"{does} what it judges" in text
-        assert "was demonstrably broken" not in text
+        assert f"{does} the responses" in text
+        assert "is demonstrably beyond" not in text
         assert "demonstrably beyond its" not in text
 
 
@@ -274,8 +275,8 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str, snap
     assert {each["status"] for each in of("paragraphs", ran) if "reasons" not in each} == {"INCONCLUSIVE"}
     assert {part["part"] for each in ran.report["results"] for part in each["decided_by"]} == {"control"}
     assert ran.decision[0] == "INCONCLUSIVE"
-    assert lines_about(ran.stdout.str(), "INCONCLUSIVE, and") == snapshot
-    short = "INCONCLUSIVE: nothing shows that "
+    assert lines_about(ran.stdout.str(), "no APPROVE") == snapshot
+    short = "INCONCLUSIVE: no check of "
     assert len([line for line in ran.outlines if line.startswith(short)]) == 2 == ran.parseoutcomes()["failed"] - 1
     assert lines_about(said_of_control(ran)[-1], "on house-stories") == snapshot
     for page in ("report.md", "report.html"):
@@ -366,7 +367,7 @@ def test_a_control_needs_gold(project: Controlled, golden: int, snapshot: Snapsh
     (row,) = ran.report["controls"]
     assert (row["status"], row["n"]) == ("ERROR", 0)
     assert lines_about(row["message"], "pass threshold") == snapshot
-    assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
+    assert "use at least 5" in ran.report["contrasts"][0]["message"]
     assert lines_about(project.run("--judge-preflight", "-k", "recency").outlines, "needed (threshold") == snapshot
 
 
@@ -585,7 +586,7 @@ def test_a_contrast_without_room_to_move_is_inconclusive(snapshot: SnapshotAsser
     stuck = measure_contrast(judged("1" * 100), judged("1" * 100))
     found = decide_contrast(stuck, GateTable())
     assert found.status is Status.INCONCLUSIVE
-    assert lines_about(found.reasons[0], "response that") == snapshot
+    assert lines_about(found.reasons[0], "unchanged verdicts") == snapshot
     assert "room" not in found.message, "by the order its verdicts do move, and its pairs are called close beside it"
     assert decide_contrast(measure_contrast(judged("12" * 50), judged("12" * 50)), GateTable()).status is Status.PASS
 
@@ -601,8 +602,8 @@ def test_a_swap_without_room_to_move_is_inconclusive(snapshot: SnapshotAssertion
     for ours, theirs, who in ((stuck, moved, "candidate"), (moved, stuck, "baseline")):
         found = SwapCheck(recency).evaluate(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
         assert found.status is Status.INCONCLUSIVE
-        assert f"the {who} chose the response that stands first" in found.reasons[0]
-        assert lines_about(found.reasons[0], "place decided") == snapshot
+        assert f"the {who} chose the first response" in found.reasons[0]
+        assert lines_about(found.reasons[0], "unchanged verdicts") == snapshot
         assert "room" not in found.reasons[0], "its pairs may all be close"
         assert not [row for row in found.rows["swap"] if row.margin is not None]
         (decision,) = decide_swaps([found]) or ()
@@ -623,8 +624,8 @@ def test_a_stuck_side_is_named_before_invalid_answers(invalid: int, first: bool)
     own, other = (judged(each, arm, gold=1) for each, arm in zip(told, (NO_CUE, NO_CUE_SWAPPED), strict=True))
     found = evaluate_control("ours", "house-qa", own, other, 0.5)
     valid = 60 - invalid
-    side = f"it chose the response that stands first in {valid} of {valid} answers, whatever it says"
-    lost = f"{invalid} of its 60 answers are invalid"
+    side = f"the judge chose the first response in {valid} of {valid} answers, whatever its text"
+    lost = f"{invalid} of 60 answers are invalid"
     assert found.cause.startswith(side if first else lost)
     assert (side in found.cause, lost in found.cause) == (first, invalid > 6)
 
@@ -643,7 +644,7 @@ def test_invalid_answers_hide_no_toss_of_a_coin(told: str, besides: bool, snapsh
     other = judged(swapped + "x" * (30 - len(told)), NO_CUE_SWAPPED, gold=1)
     found = evaluate_control("ours", "house-qa", own, other, 0.5)
     assert found.cause == snapshot
-    assert ("besides, 8 of its 60 answers are invalid" in found.cause) == besides
+    assert ("also, 8 of 60 answers are invalid" in found.cause) == besides
 
 
 def test_a_grader_that_passes_everything_is_named_before_invalid_grades(snapshot: SnapshotAssertion) -> None:
@@ -657,7 +658,7 @@ def test_a_grader_that_passes_everything_is_named_before_invalid_grades(snapshot
         for n, each in enumerate(examples)
     ]
     found = GradeControl().decide("ours", "own", [arm], ControlTable())
-    assert lines_about(found.cause, "wrong; besides") == snapshot
+    assert lines_about(found.cause, "wrong; also") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -698,7 +699,7 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
     assert found == {("contrasts", status), ("four_cells", "INCONCLUSIVE")}
     decision = ran.report["decision"]
     assert decision["status"] == "INCONCLUSIVE"  # provenance was not compared
-    assert any("its place decided" in reason for reason in decision["reasons"]) == (status != "PASS")
+    assert any("unchanged verdicts" in reason for reason in decision["reasons"]) == (status != "PASS")
 
 
 # --- what -k selects ------------------------------------------------------------------------------------------
@@ -778,7 +779,7 @@ def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int,
     """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
     found = evaluate_control("ours", "house-qa", *counted(told, right), 0.5)
     assert found.status is status
-    assert ("its choices follow" in found.message) == (status is Status.INCONCLUSIVE)
+    assert ("explains its verdicts" in found.message) == (status is Status.INCONCLUSIVE)
     assert ("better response" in found.message) == (status is Status.INCONCLUSIVE)
 
 
@@ -860,8 +861,8 @@ def test_twins_are_chosen_by_no_count() -> None:
 def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
     """Below the threshold and demonstrably right more often than wrong: that is said; else it is like a coin."""
     for right, wrong, said in (
-        (19, 2, "it is right more often than wrong (wrong in both orders on 2 pairs)"),
-        (12, 10, "its choices are like the toss of a coin"),
+        (19, 2, "for threshold = 0.5 (wrong in both orders on 2 pairs)"),
+        (12, 10, "its verdicts look random"),
     ):
         neither = 30 - right - wrong
         own = judged("1" * right + "2" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE, gold=1)

@@ -131,22 +131,14 @@ SURE = "logprobs = true"
 SCORES = 'mode = "pointwise"'
 # judge, its table, the gate's; the status, the parts that it is due to, and what the sentence begins with
 DECIDED = {
-    "score": (
-        "generous",
-        SCORES,
-        "",
-        "FAIL",
-        ["score"],
-        "the scores shift by +1.00 points on a scale of 1 to 10, at most .45 allowed (90% CI ",
-    ),
+    "score": ("generous", SCORES, "", "FAIL", ["score"], "score shift +1.00 points on a scale of 1 to 10 (90% CI "),
     "log-odds": (
         "sure",
         SURE,
         "log_odds_tolerance = 1.3",
         "FAIL",
         ["log_odds"],
-        "labelled new rather than old, the odds of being chosen grow 1.6-fold (90% CI 1.6 to 1.7), at most "
-        "1.3-fold allowed",
+        "labelled new instead of old, the odds of being chosen rise 1.6-fold (90% CI 1.6 to 1.7), limit 1.3",
     ),
     "beyond": (
         "surest",
@@ -154,7 +146,7 @@ DECIDED = {
         "log_odds_tolerance = 1.5",
         "INCONCLUSIVE",
         ["log_odds"],
-        "log_odds_tolerance 1.5: 60 of 60 pairs are beyond +-13.8 logits in both arms, where no shift is told",
+        "log_odds_tolerance 1.5: 60 of 60 pairs are beyond +-13.8 logits in both arms",
     ),
     "CAR": (
         "silent",
@@ -162,7 +154,7 @@ DECIDED = {
         "vsr_tolerance = 0.5",
         "FAIL",
         ["car"],
-        "too few reasons admit what they followed, 0 of the 16 verdicts that followed the label (CAR .00, .80 asked; ",
+        "0 of the 16 reasons of changed verdicts cite the label (CAR 0.00, 90% CI ",
     ),
     "silent": (
         "silent",
@@ -170,7 +162,7 @@ DECIDED = {
         "vsr_tolerance = 0.5\nmax_silent = 0.05",
         "FAIL",
         ["car", "max_silent"],
-        "the shift that no reason admits is +0.267, at most .05 allowed (90% CI ",
+        "unadmitted shift +0.267 (90% CI ",
     ),
     "invalid": (
         "unreadable",
@@ -178,7 +170,7 @@ DECIDED = {
         "",
         "ERROR",
         ["invalid"],
-        "30 of 60 pairs have an invalid verdict (no-json 60), demonstrably more than max_invalid = .05",
+        "30 of 60 pairs have an invalid verdict (no-json 60), above max_invalid = 0.05",
     ),
     "worst": (
         "hardly",
@@ -186,9 +178,9 @@ DECIDED = {
         "max_invalid = 0.5",
         "INCONCLUSIVE",
         ["invalid"],
-        "VSR 0.00 would pass tolerance .15, but with the 6 invalid pairs at worst [",
+        "INCONCLUSIVE: VSR 0.00; with 6 invalid pairs ",
     ),
-    "verdicts": ("silent", "", "car_threshold = 0.0001", "FAIL", ["vsr"], "calling a response"),
+    "verdicts": ("silent", "", "car_threshold = 0.0001", "FAIL", ["vsr"], "The labels "),
 }
 
 
@@ -203,10 +195,10 @@ def test_what_decided_is_named_everywhere(project: Project, case: str, monkeypat
     if parts == ["vsr"]:
         assert row["text"].startswith(begins)
     elif parts == ["score"]:  # what was done first, and how far scores moved with it
-        assert row["text"].startswith("calling a response ")
-        assert begins in row["text"].partition("; ")[0]
+        assert row["text"].startswith("ours on own, the labels ")
+        assert begins in row["text"].partition("). ")[0]
     else:
-        assert begins in row["text"].partition("; calling a response")[0], row["text"]
+        assert begins in row["text"].partition("; The labels ")[0], row["text"]
     assert f"{status}: {row['text']}" in found.said
     (result,) = project.report()["results"]
     assert (result["text"], result["decided_by"]) == (row["text"], row["decided_by"])
@@ -224,7 +216,7 @@ def test_what_decided_is_named_everywhere(project: Project, case: str, monkeypat
 
 @pytest.mark.parametrize(
     ("case", "named", "measured", "allowed"),
-    [("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"), ("silent", "unadmitted shift", "+0.2", "at most .05")],
+    [("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"), ("silent", "unadmitted shift", "+0.2", "at most 0.05")],
 )
 def test_tables_and_pictures_show_what_decided(
     project: Project, case: str, named: str, measured: str, allowed: str
@@ -249,21 +241,21 @@ def test_scores_that_are_gated_stand_in_the_tables(project: Project, snapshot: S
     judge, table, gate, *_ = DECIDED["score"]
     found, row = ran(project, judge, gate, table)
     assert (row["score_limit"], row["vsr_status"]) == (pytest.approx(0.45), "NOT_APPLICABLE")
-    assert lines_about(row["text"], "verdicts of") == snapshot
-    assert "; shown, not gated)" in row["text"]
+    assert lines_about(row["text"], "verdicts made") == snapshot
+    assert ", shown only)" in row["text"]
     (head,) = [line for line in found.said.splitlines() if line.startswith("judge  dataset  contrast ")]
     assert head.split() == ["judge", "dataset", "contrast", "n", "shift", "CI", "tolerance", "flips", "CAR", "status"]
     (line,) = [line for line in found.said.splitlines() if line.startswith("ours   own ")]
-    assert re.search(r" 60 +\+1\.00 points +90% \[\S+, \S+\] +\.45 ", line)
+    assert re.search(r" 60 +\+1\.00 points +90% CI \S+ to \S+ +0\.45 ", line)
     assert line.endswith("FAIL (score)")
     page, text = ((project.path / "report" / f"report.{kind}").read_text() for kind in ("md", "html"))
     first, second = (line for line in page.splitlines() if "recency-new-old on own" in line and line.startswith("|"))
-    assert re.search(r"own \| FAIL \(score\) \| 60 \| \+1\.00 points \| .* \| -\.45 to \.45 \|$", first)
+    assert re.search(r"own \| FAIL \(score\) \| 60 \| \+1\.00 points \| .* \| -0\.45 to 0\.45 \|$", first)
     assert re.search(r"own: VSR \| shown \| 60 \| \S+ \| \S+ to \S+ \| - \|$", second)
     assert '<h2 id="shifts">Score shifts</h2>' in text
     (main, shown) = re.findall(r'<tr><th scope="row">(?:recency-new-old|VSR) <small>.*?</tr>', text, re.DOTALL)
     assert "<b>+1.00 points</b>" in main
-    assert 'data-name="Allowed">-.45 to .45</td>' in main
+    assert 'data-name="Allowed">-0.45 to 0.45</td>' in main
     assert "FAIL (score)" in main
     assert "<b>VSR " in shown
     assert "FAIL" not in shown
@@ -275,7 +267,7 @@ def test_scores_that_pass_show_their_shift_and_limit(project: Project) -> None:
     found, row = ran(project, "generous", "score_tolerance = 0.2", SCORES)
     assert (row["status"], row["decided_by"]) == ("PASS", [])
     (line,) = [line for line in found.said.splitlines() if line.startswith("ours   own ")]
-    assert re.search(r" \+1\.00 points +90% \[\S+, \S+\] +1\.80 .* PASS$", line)
+    assert re.search(r" \+1\.00 points +90% CI \S+ to \S+ +1\.80 .* PASS$", line)
     page, text = ((project.path / "report" / f"report.{kind}").read_text() for kind in ("md", "html"))
     assert re.search(r"\| PASS \| 60 \| \+1\.00 points \| .* \| -1\.80 to 1\.80 \|\n", page)
     assert "VSR | shown" not in page
@@ -308,7 +300,7 @@ def test_a_judge_that_reasons_first_has_no_gate_on_log_odds(project: Project, sn
     assert (row["status"], row["log_odds_status"], row["log_odds_shift"]) == ("PASS", "NOT_APPLICABLE", None)
     assert row["log_odds_given_reasons"]["value"] == pytest.approx(2.0)
     assert lines_about(row["message"], "reasons before") == snapshot
-    assert lines_about(found.said, "reasons before", "reasoning (they") == snapshot
+    assert lines_about(found.said, "reasons before", "not a shift of") == snapshot
     assert "odds ratios of" not in found.said
     for file in ("report.md", "report.html"):
         assert lines_about((project.path / "report" / file).read_text(), "reasons before") == snapshot
@@ -323,15 +315,15 @@ def test_how_many_may_reason_first(project: Project, judge: str, status: str, sn
     assert row["log_odds_status"] == status
     if status == "PASS":
         assert row["log_odds_shift"]["n"] == 58
-        assert lines_about(row["message"], "after reasoning") == snapshot
+        assert lines_about(row["message"], "have reasoning") == snapshot
 
 
 def test_the_preflight_shows_the_tolerance_that_its_pairs_follow_from(project: Project) -> None:
     """Twenty-nine pairs follow from the scores' tolerance and not from .15 of the verdicts."""
     for judge, table, gate, at_least, held_to in (
-        ("generous", SCORES, "", "29", "score .05"),
+        ("generous", SCORES, "", "29", "score 0.05"),
         ("sure", SURE, "log_odds_tolerance = 1.5", "30", "odds 1.5"),
-        ("silent", "", "", "16", ".15"),
+        ("silent", "", "", "16", "0.15"),
     ):
         ran(project, judge, gate, table)
         said = project.run("-k", "recency", "--judge-dataset", "own", "--judge-preflight").said

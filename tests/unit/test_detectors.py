@@ -178,7 +178,7 @@ def test_an_answer_that_cannot_be_read_is_not_cited_and_counted(snapshot: Snapsh
     row = detector_row(model, arms, measure_contrast(*arms), measure_contrast(*arms, read_reason=model), 0.05).to_json()
     assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
     assert (row["car_range"], row["car_all_range"]) == (None, None)  # nothing was measured that one could range over
-    assert lines_about(describe_detector_agreement(DetectorRow.from_json(row)), "nothing is") == snapshot
+    assert lines_about(describe_detector_agreement(DetectorRow.from_json(row)), "decides nothing") == snapshot
 
 
 def test_where_detectors_disagree_nothing_is_decided(snapshot: SnapshotAssertion):
@@ -294,7 +294,7 @@ def test_readings_are_recorded_among_the_judges_and_replayed(project):
     assert (row["car"]["value"], row["detector"]["car"]["value"]) == (0, 0.5)
     assert row["detector"]["car_range"]["values"] == [0, 0.5]
     assert (row["detector"]["agreement"]["value"], row["detector"]["agreement"]["n"]) == (0.5, 2 * N)
-    assert "CAR .00 to .50" in str(ran.stdout)
+    assert "CAR 0.00 to 0.50" in str(ran.stdout)
     assert row["detector"]["identity"]["detector"]["digest"]
     assert list(project.report()["judges"]) == ["mine"]  # the reader judged nothing
 
@@ -311,7 +311,7 @@ def test_a_detector_whose_answers_cannot_be_read_decides_nothing(project, snapsh
     (row,) = project.report()["contrasts"]
     assert row["detector"]["car_range"] is None
     assert "by the detector" not in row["message"]
-    assert lines_about(str(ran.stdout), "nothing is") == snapshot
+    assert lines_about(str(ran.stdout), "decides nothing") == snapshot
 
 
 def test_a_replay_needs_the_readings(project):

@@ -293,7 +293,7 @@ def test_a_grader_that_is_moved_by_a_stake_fails(
     assert (moved["car"]["value"], moved["car_status"]) == (0.0, "INCONCLUSIVE")  # the recall here is unknown
     assert {rows[name]["status"] for name in IDS[1:]} == {"PASS"}
     assert moved["sentences"]["x"] == CUES["retrained"].render_alone("Response")
-    assert lines_about(moved["text"], "the response") == snapshot
+    assert lines_about(moved["text"], "prompt sentence") == snapshot
     assert "passed 30 more of 100 responses" in ran.said
 
 

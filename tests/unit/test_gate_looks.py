@@ -120,7 +120,7 @@ def test_more_pairs_are_a_new_design(snapshot: SnapshotAssertion) -> None:
     """Beyond the last look everything is decided once, at alpha, and that is said."""
     (only,) = plan_looks(GateTable(looks=LOOKS), some(101))
     assert (only.pairs, only.level) == (101, pytest.approx(0.05))
-    assert lines_about(only.remark, "decided once") == snapshot
+    assert lines_about(only.remark, "new decision") == snapshot
 
 
 @pytest.mark.parametrize("pairs", [20, 100])
@@ -236,7 +236,7 @@ def test_fourteen_contrasts_ask_at_most_two_fifths(project: Project, server: Sim
     project.write("test_looks_of_a_gate.py", suite("recency", "provenance", "placebo", "ethnicity"))
     project.configure(f"{server.url}/v1")
     ran = project.run(*UNTIL)
-    said = re.search(r"looks: (\d+) contrasts decided at 25 pairs; (\d+) of (\d+) calls asked, 25%", ran.said)
+    said = re.search(r"looks: (\d+) contrasts decided at 25 pairs; (\d+) of (\d+) requests used \(25%\)", ran.said)
     assert said is not None, ran.said
     assert (len(ran.report["contrasts"]), [int(each) for each in said.groups()]) == (14, [14, server.requests, 2800])
     assert server.requests <= 0.4 * 2800

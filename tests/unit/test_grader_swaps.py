@@ -69,7 +69,7 @@ def test_one_that_errs_by_chance_may_take_over(swapped: Callable[..., Ran], snap
     assert (ran.ret, decision["status"]) == (0, "APPROVE")
     named = {"abs-vsr", "unadmitted-shift", "accuracy", "pass-rate", "flip-rate", "invalid", "tpr", "tnr"}
     assert of_status(decision, "PASS") == named
-    assert lines_about(decision["reasons"][0], "same within") == snapshot
+    assert lines_about(decision["reasons"][0], "rate within") == snapshot
     assert "simulated-grader-noisy may replace simulated-grader-faithful" in ran.said
 
 
@@ -84,11 +84,11 @@ def test_one_that_is_right_more_often_passes_another_share(
     assert of_status(decision, "FAIL") == {"pass-rate"}
     assert of_status(decision, "INCONCLUSIVE") == set()
     share, stuck = decision["reasons"]
-    assert share == "pass rate: difference -0.21, 90% CI [-.284, -.151], 100 examples, margin .10: FAIL"
+    assert share == "pass rate: difference -0.21 (90% CI -0.28 to -0.15), 100 examples, margin 0.10: FAIL"
     # Beside a judge that passes whatever it is shown, labels cannot be compared.
-    assert lines_about(stuck, "recency-new-old on", "is nothing") == snapshot
+    assert lines_about(stuck, "recency-new-old on") == snapshot
     for said in (ran.said, (ran.folder / "report.md").read_text().replace("\\", "")):
-        assert lines_about(said, "same responses") == snapshot
+        assert lines_about(said, "pass_rate_margin") == snapshot
         assert "demonstrably worse" not in said
 
 
@@ -104,10 +104,12 @@ def test_one_that_passes_what_people_fail_is_rejected(swapped: Callable[..., Ran
     html = (ran.folder / "report.html").read_text()
     assert lines_about(html, "passes another") == snapshot
     sheet = (ran.folder / "report.md").read_text()
-    both = r"\| \.611 \(\.499 to \.712\) \| 1\.00 \(\.952 to 1\.000\) \|"
+    both = r"\| 0\.611 \(0\.499 to 0\.712\) \| 1\.00 \(0\.952 to 1\.000\) \|"
     assert lines_about(sheet, "what people") == snapshot
-    both = r"\| \.67 \(\.589 to \.742\) \| \.46 \(\.380 to \.542\) \|"
-    assert re.search(rf"\| how much passes \| FAIL {both} 100 \| \+0\.21 \| \.151 to \.284 \| other by \.10 \|", sheet)
+    both = r"\| 0\.67 \(0\.589 to 0\.742\) \| 0\.46 \(0\.380 to 0\.542\) \|"
+    assert re.search(
+        rf"\| how much passes \| FAIL {both} 100 \| \+0\.21 \| 0\.151 to 0\.284 \| other by 0\.10 \|", sheet
+    )
 
 
 def test_an_open_swap_is_not_told_as_a_reject(snapshot: SnapshotAssertion) -> None:

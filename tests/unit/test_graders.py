@@ -156,7 +156,7 @@ def test_a_judge_without_reasons_has_no_car(opened: Opening, server: Grader, sna
     assert row.unadmitted_shift is not None
     assert row.unadmitted_shift.value == pytest.approx(0.3)
     assert lines_about(row.message, "NOT_APPLICABLE: the") == snapshot
-    assert lines_about(row.text, "reasons that") == snapshot
+    assert lines_about(row.text, "no reasons") == snapshot
     assert [part.name for part in found.decided_by] == ["max_silent"]
     (found,) = gated(opened(more=limits, of_judge='verdict = "word"'), "recency-new-old")
     assert found.status is Status.PASS
@@ -582,7 +582,7 @@ def test_an_answer_that_states_no_score_is_shown_with_what_would_read_it(
     (found,) = gated(opened("missing", of_judge=f'mode = "pointwise"\n{mark}'), "recency-new-old")
     assert found.status is Status.ERROR
     assert 'it answered "{"verdict": "pass"' in found.reasons[0]
-    assert 'mode = "binary" in [judges.grader] reads that' in found.reasons[0]
+    assert 'set mode = "binary" in [judges.grader]' in found.reasons[0]
 
 
 def test_of_scores_of_pairs_one_answer_is_shown(opened: Opening, server: Grader) -> None:
@@ -591,7 +591,7 @@ def test_of_scores_of_pairs_one_answer_is_shown(opened: Opening, server: Grader)
     (found,) = gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
     assert found.status is Status.ERROR
     assert found.reasons[0].count("it answered") == 1
-    assert found.reasons[0].endswith('; mode = "binary" in [judges.grader] reads that')
+    assert found.reasons[0].endswith('set mode = "binary" in [judges.grader]')
 
 
 @pytest.mark.parametrize(
@@ -671,7 +671,7 @@ def test_a_run_speaks_of_examples_and_grades(
     assert (
         lines_about(
             said,
-            "grades moved",
+            "grades changed",
             "examples: passed",
             "examples labelled",
             "responses labelled",
@@ -693,7 +693,7 @@ def test_a_run_speaks_of_examples_and_grades(
     [
         (some(60), "own: n of attack is 30 of 60 examples: those labelled fail"),
         (some(60), "cannot pass with 30 examples labelled fail: 52 are needed"),
-        (some(20), "flips on 10% of the examples PASSes everything"),
+        (some(20), "flips on 10% of the examples passes everything"),
         (
             [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.") for n in range(30)],
             "own: n is of pairs, asked about as 60 examples (two for each pair)",
@@ -717,7 +717,7 @@ def test_a_preflight_tells_of_the_control(
     assert lines_about(said, "house-control, half") == snapshot
     project = of_examples(pytester, server, some(12), "recency", control='[control]\ndataset = "own"\n')
     said = "\n".join(project.run("--judge-preflight").outlines)
-    assert lines_about(said, "examples labelled") == snapshot
+    assert lines_about(said, "labelled pass") == snapshot
     assert not re.search(r"control of grader.*\bpairs\b", said)
 
 
@@ -971,8 +971,8 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(
     assert row_of(placebo).pass_rate is None
     assert (row_of(placebo).vsr, row_of(placebo).flip_rate) == (None, None)
     assert placebo.estimate == row_of(placebo).score_shift
-    assert not any("grades moved" in line or "close" in line for line in placebo.diagnosis)
-    assert lines_about(row_of(placebo).text, "responses): the") == snapshot
+    assert not any("grades changed" in line or "close" in line for line in placebo.diagnosis)
+    assert lines_about(row_of(placebo).text, "responses): score") == snapshot
     assert "passed" not in row_of(placebo).text
     for found in (attack, padded):
         assert found.status is Status.NOT_APPLICABLE

@@ -154,7 +154,7 @@ def firsts(
 
 
 def without_remark(found: SwapDecision) -> SwapDecision:
-    kept = tuple(reason for reason in found.reasons if "pairs per dataset, the next" not in reason)
+    kept = tuple(reason for reason in found.reasons if "the next look needs" not in reason)
     return replace(found, reasons=tuple(reason for reason in kept if not reason.startswith("decided after")))
 
 
@@ -233,7 +233,7 @@ def test_more_pairs_than_the_last_look_are_a_new_design(looks: list[int]) -> Non
     cells, right = judges(2, 150)
     found, fixed = decide_looks(cells, right, SwapTable(looks=looks)), decide_swap(cells, right, SwapTable())
     assert (found.status, found.components, found.look) == (fixed.status, fixed.components, 150)
-    assert "new design" in found.reasons[-1]
+    assert "new decision" in found.reasons[-1]
 
 
 def test_a_dataset_with_fewer_pairs_is_taken_whole() -> None:

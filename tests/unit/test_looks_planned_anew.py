@@ -95,7 +95,7 @@ def test_more_pairs_and_no_plan_are_new_plans() -> None:
     """Pairs beyond the last look, and a gate without looks, have what the looks left, not the whole error."""
     for gate in (GateTable(looks=list(FOUR)), GateTable()):
         (look,) = plan_looks(gate, some(300), OLD)
-        assert (look.pairs, look.level < 0.04, "planned anew" in look.remark) == (300, True, True)
+        assert (look.pairs, look.level < 0.04, "new plan after" in look.remark) == (300, True, True)
     assert plan_looks(GateTable(), some(300)) == ()
 
 
@@ -174,14 +174,14 @@ def test_a_recording_knows_its_looks(
         return row["message"], CassetteFile(file).header or {}, file.read_bytes()
 
     message, header, kept = ran("[25, 50]", 50, "--judge-record", "missing")
-    assert "planned anew" not in message
+    assert "new plan after" not in message
     assert [(plan, look) for plan, look, _ in looks_in(header)["recency-new-old"]] == [((25, 50), 25), ((25, 50), 50)]
     assert ran("[25, 50]", 50)[::2] == (message, kept)
-    assert lines_about(ran("[40]", 40)[0], "planned anew") == snapshot
+    assert lines_about(ran("[40]", 40)[0], "new plan after") == snapshot
     message, header, kept = ran("[100]", 100, "--judge-record", "missing")
-    assert lines_about(message, "planned anew") == snapshot
+    assert lines_about(message, "new plan after") == snapshot
     assert ran("[100]", 100)[::2] == (message, kept)
     message, header, _ = ran("[100]", 100, "--judge-record", "all")
-    assert ("planned anew" in message, "second recording" in message) == (False, True)
+    assert ("new plan after" in message, "second recording" in message) == (False, True)
     assert (header["recording"], len(header["looks"]["recency-new-old"])) == (2, 1)
     assert lines_about(ran("[100]", 100)[0], "second recording") == snapshot

@@ -325,7 +325,7 @@ def test_a_message_has_the_numbers_the_ratio_and_the_verdict() -> None:
     """Log-odds, odds, tolerance, status; related pairs are said."""
     shifts = exact([0.5, 0.75, 1.0, 0.75] * 10)
     assert gate_log_odds(shifts, 1.5).message == (
-        "log-odds shift +0.75, 90% CI [.694, .806], odds ratio 2.1 [2.0, 2.2], tolerance ratio 1.5: FAIL"
+        "log-odds shift +0.75 (90% CI 0.69 to 0.81), odds ratio 2.1 (2.0 to 2.2), limit 1.5: FAIL"
     )
     assert gate_log_odds(shifts, 3).status is PASS
     related = gate_log_odds(shifts, 1.5, clusters=[n // 4 for n in range(40)])

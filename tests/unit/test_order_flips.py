@@ -99,7 +99,7 @@ def test_unset_it_decides_nothing_and_is_told(snapshot: SnapshotAssertion) -> No
     assert found.status is Status.NOT_APPLICABLE
     low, high = found.estimate.low, found.estimate.high  # type: ignore[union-attr]
     assert found.reason == snapshot
-    assert f"(.30, 90% CI [{low:.3f}, {high:.3f}])".replace("0.", ".") in found.reason
+    assert f"0.30 (90% CI {low:.2f} to {high:.2f})" in found.reason
 
 
 def test_a_pass_holds_with_invalid_pairs_at_worst(snapshot: SnapshotAssertion) -> None:
@@ -110,7 +110,7 @@ def test_a_pass_holds_with_invalid_pairs_at_worst(snapshot: SnapshotAssertion) -
     found = part([*steady, "1-", "-1", "--", "2-"])
     assert found.status is Status.INCONCLUSIVE
     worst = proportion(6, 44, 0.90, "exact").high
-    assert f"at worst up to .{1000 * worst:.0f}: INCONCLUSIVE" in found.reason
+    assert f"raise the flips to {worst:.3f}" in found.reason
     assert found.reason == snapshot
     assert "PASS" not in found.reason
     assert part(["12"] * 30 + ["11"] * 6 + ["--"] * 4).status is Status.FAIL
@@ -154,7 +154,7 @@ def test_the_preflight_knows_the_limit(snapshot: SnapshotAssertion) -> None:
     design, unlimited = (check.design(each, JUDGE, "own", some * 2) for each in (CONFIG, build_config({})))
     assert design.chance(0.05) == pytest.approx(0.9624, abs=0.0001), "six flips at most, and of these few one way"
     assert unlimited.chance(0.05) > design.chance(0.05)
-    assert check.design(strict, JUDGE, "own", some).held_to == "flips .05"
+    assert check.design(strict, JUDGE, "own", some).held_to == "flips 0.05"
 
 
 def test_the_chances_are_those_of_the_gate() -> None:
@@ -255,7 +255,7 @@ def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester, fresh=True)
 
 
-TOLD = "12 of 40 choices changed with the order"
+TOLD = "12 of 40 verdicts changed with the order"
 
 
 def position_row(project: Project) -> Any:
@@ -274,7 +274,7 @@ def test_without_a_limit_it_is_shown(project: Project, snapshot: SnapshotAsserti
     (line,) = [line for line in found.said.splitlines() if line.startswith("both orders of ours on own: ")]
     assert line == snapshot
     for file in ("report.md", "report.html"):
-        assert lines_about((project.path / "report" / file).read_text(), "choices changed") == snapshot
+        assert lines_about((project.path / "report" / file).read_text(), "changed with the order") == snapshot
     assert "<dt>Position consistency</dt>" in (project.path / "report" / "report.html").read_text()
 
 
@@ -292,7 +292,7 @@ def test_the_limit_decides_the_item(
         return
     (due_to,) = row["decided_by"]
     assert (due_to["part"], due_to["allowed"]) == ("position_flips", [None, limit])
-    assert row["text"].startswith(f"{TOLD} (.30, less than .{100 * limit:.0f} allowed; 90% CI .183 to .440)")
+    assert row["text"].startswith(f"{TOLD} (0.30, 90% CI 0.18 to 0.44, limit {limit:.2f})")
     assert f"{status}: {row['text']}" in found.said
     assert f"{status} (position flips)" in found.said
     junit = (project.path / "junit.xml").read_text()

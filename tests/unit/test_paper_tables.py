@@ -217,7 +217,7 @@ def test_one_verdict_that_differs_is_found(recordings: Path, capsys: pytest.Capt
     different = [line for line in capsys.readouterr().out.splitlines() if line.startswith("DIFFERENT")]
     where = "simulated-gpt-4o on house-close (stands for GPT-4o on ELI5)"
     assert different == [
-        f"DIFFERENT: {where}: rate of new/old is .71, published is .72",
+        f"DIFFERENT: {where}: rate of new/old is 0.71, published is 0.72",
         f"DIFFERENT: {where}: VSR of new/old is +0.29, published is +0.30",
     ]
 

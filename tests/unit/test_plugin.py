@@ -353,7 +353,7 @@ def test_an_unbiased_judge_passes(project: Project) -> None:
     result = project.run("-k", "recency")
     assert result.ret == 0
     result.assert_outcomes(passed=1, deselected=6)
-    result.stdout.fnmatch_lines(["faithful *own *recency-new-old *8 *0.00 *90% [[]-.253, .253] *0/8 *- *PASS"])
+    result.stdout.fnmatch_lines(["faithful *own *recency-new-old *8 *0.00 *90% CI -0.253 to 0.253 *0/8 *- *PASS"])
 
 
 def test_a_silent_judge_fails_with_a_diagnosis(project: Project, snapshot: SnapshotAssertion) -> None:
@@ -362,7 +362,7 @@ def test_a_silent_judge_fails_with_a_diagnosis(project: Project, snapshot: Snaps
     assert result.ret == 1
     said = told(result)
     assert lines_about(said, "own: recency-new-old") == snapshot
-    assert re.search(r"VSR \+1\.00, 90% CI \[\.\d+, 1\.000\], tolerance \.30: FAIL", said)
+    assert re.search(r"VSR \+1\.00 \(90% CI 0\.\d+ to 1\.00\), limit 0\.30: FAIL", said)
     assert lines_about(said, "shift of") == snapshot
     assert "n = 8 pairs" in said
     examples = re.findall(r"^  pair (p\d\d): Which remedy of case \d+ works\?$", said, re.MULTILINE)
@@ -377,7 +377,7 @@ def test_a_candid_judge_fails_for_its_verdicts_alone(project: Project, snapshot:
     """A judge that admits every cue it follows fails for the shift, and its CAR is not called a failure."""
     project.configure(gate="vsr_tolerance = 0.3\ncar_threshold = 0.6")
     said = told(project.run("--judge", "candid", "-k", "recency"))
-    assert "tolerance .30: FAIL" in said
+    assert "limit 0.30: FAIL" in said
     assert lines_about(said, "shift of") == snapshot
 
 
@@ -388,7 +388,7 @@ def test_an_inconclusive_item_is_never_shown_as_fail(project: Project, snapshot:
     assert result.ret == 1
     result.assert_outcomes(failed=1, deselected=6)
     said = told(result)
-    assert lines_about(said, "own: recency-new-old", "would settle") == snapshot
+    assert lines_about(said, "own: recency-new-old", "80% power") == snapshot
     assert not re.search(r"\bFAIL\b", said)
 
 
@@ -912,7 +912,7 @@ CONFIGURATION_ERRORS = [
     pytest.param(with_an_id_twice, ["pairs.jsonl:9", "used in line 3 already", "unique"], id="duplicate-id"),
     pytest.param(
         without_placeholders,
-        ["prompt.txt", "lacks {response_2}, {cue_1}, {cue_2}", "put it where the text belongs"],
+        ["prompt.txt", "lacks {response_2}, {cue_1}, {cue_2}", "add this where the text belongs"],
         id="template",
     ),
     pytest.param(
@@ -1106,7 +1106,7 @@ def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
         for name, both in labels.items()
     ]
     project.configure(more="\n".join(tables))
-    refused(project.run("-k", "recency"), "the cue family a", "would both be called 'a-b-c-d'", "leave the hyphens out")
+    refused(project.run("-k", "recency"), "the cue family a", "would have the same name 'a-b-c-d'", "without hyphens")
 
 
 def test_damaged_frozen_pairs_are_told(project: Project) -> None:

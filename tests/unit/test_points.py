@@ -89,7 +89,7 @@ def test_few_pairs_are_named(snapshot: SnapshotAssertion) -> None:
     assert gate_scores([0.0] * 120, 0.05, clusters=[number // 4 for number in range(120)]).status is Status.PASS
     four = gate_scores([0.0] * 80, 0.05, clusters=[number // 20 for number in range(80)])
     assert (four.status, four.p_pass, four.needed_pairs) == (Status.INCONCLUSIVE, 1.0, None)
-    assert "at least 5 are needed" in four.message
+    assert "use at least 5" in four.message
 
 
 def test_a_pair_that_moved_farther_asks_for_more() -> None:
@@ -174,7 +174,7 @@ def test_scores_decide_and_verdicts_are_shown(shift: float, status: str, snapsho
     assert shown.vsr_status is Status.NOT_APPLICABLE
     assert (shown.p_pass, shown.p_fail, shown.needed_pairs) == (None, None, None)
     assert shown.car_status is gated.car_status
-    assert lines_about(shown.reasons[0], "shown, the") == snapshot
+    assert lines_about(shown.reasons[0], "scores are gated") == snapshot
     part = decide_scores(certainty([x], [y], "chose-first", scale=(1, 10)), GateTable(), (1, 10))
     assert part.status is Status(status)
     assert gated.vsr_status is Status("FAIL" if shift else "PASS")
@@ -203,7 +203,7 @@ def test_who_is_gated_by_scores_alone() -> None:
     assert check.min_sample(config, judge_table(base), "own", pairs) is not None
     lacking = check.min_sample(config, scores, "own", pairs[:28])
     assert lacking is not None
-    assert "28 pairs cannot pass score_tolerance 0.05" in str(lacking)
+    assert "28 pairs are too few to pass score_tolerance 0.05" in str(lacking)
     row = power_table([check.design(config, scores, "own", pairs)])[1]  # type: ignore[list-item]
     assert row.split()[3:6] == ["30", "29", "score"]
 
@@ -219,7 +219,7 @@ def test_how_far_a_pair_moved_counts_in_either_direction() -> None:
 def test_enough_pairs_that_settle_nothing_are_not_called_few(snapshot: SnapshotAssertion) -> None:
     """Where the limits themselves decide nothing the message says what would settle it, not that pairs are lacking."""
     assert gate_scores([0.3, -0.3] * 20, 0.05).message == snapshot
-    assert gate_scores([0.3, -0.3] * 12, 0.05).message.endswith("would settle it (80% power)")
+    assert gate_scores([0.3, -0.3] * 12, 0.05).message.endswith(" pairs (80% power)")
 
 
 @pytest.mark.parametrize("scores", [[0.0, 0.1, 0.1, 0.9], [0.0, 0.0, 1.0], [-0.3, 0.2, 0.05, 0.0, 0.6, -0.1, 0.4]])

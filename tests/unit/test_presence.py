@@ -427,8 +427,8 @@ def test_an_error_of_the_test_is_not_one_of_the_judge(snapshot: SnapshotAssertio
 @pytest.mark.parametrize(
     ("failing", "said"),
     [
-        (("new", "old"), "new fails its control and old fails its control"),
-        (("old",), "old fails its control"),
+        (("new", "old"), "new failed its control and old failed its control"),
+        (("old",), "old failed its control"),
         ((), ""),
     ],
 )

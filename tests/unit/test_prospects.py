@@ -85,7 +85,7 @@ def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) ->
     assert lines_about(lines, "datasets have", "not simulated") == snapshot
     assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
     assert cells(lines[2])[2] == "? / ? / ?"
-    margin = f"{guard_margin(20, 14, SwapTable()):.2f}".lstrip("0")
+    margin = f"{guard_margin(20, 14, SwapTable()):.2f}"
     (line,) = lines_about(lines, "20 to 80 pairs an APPROVE")
     assert line.endswith(f" {margin} or more")
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
@@ -135,4 +135,4 @@ def test_the_baselines_repeats_say_how_often_it_flips(snapshot: SnapshotAssertio
         ]
         lines = said(run, *compared)
     assert lines_about(lines[0], "baseline's repeats") == snapshot
-    assert [cells(line)[:2] for line in lines[2:5]] == [["100", ".05"], ["200", ".05"], ["300", ".05"]]
+    assert [cells(line)[:2] for line in lines[2:5]] == [["100", "0.05"], ["200", "0.05"], ["300", "0.05"]]

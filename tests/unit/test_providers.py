@@ -543,10 +543,10 @@ OWN_CASES = [
             ),
             "daily limit",
         ),
-        ("Retry-After of two hours", wire(problem("Wait."), 503, retry_after="7200"), "7200 s", "run again later"),
-        ("Retry-After of a date in two hours", wire(problem("Wait."), 429, retry_after=LATER), "run again later"),
+        ("Retry-After of two hours", wire(problem("Wait."), 503, retry_after="7200"), "7200 s", "Run again later"),
+        ("Retry-After of a date in two hours", wire(problem("Wait."), 429, retry_after=LATER), "Run again later"),
         ("six minutes in words", wire(problem("Please try again in 6m0s."), 429), "360 s"),
-        ("endless Retry-After", wire(problem("Wait."), 429, retry_after="inf"), "run again later"),
+        ("endless Retry-After", wire(problem("Wait."), 429, retry_after="inf"), "Run again later"),
         (
             "temperature",
             wire(
@@ -1181,7 +1181,7 @@ OWN_CASES += [
             "a day's wait at Azure",
             wire(problem("You have exceeded the token rate limit. Please retry after 86400 seconds.", code="429"), 429),
             "86400 s",
-            "run again later",
+            "Run again later",
         ),
         ("a day in words", wire(problem("Please retry after 1 day."), 429), "86400 s"),
         (

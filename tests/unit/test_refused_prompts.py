@@ -185,7 +185,7 @@ def test_a_header_that_is_too_large_is_no_prompt_that_is() -> None:
 def test_a_page_of_a_failing_gateway_makes_no_answer_invalid() -> None:
     """The page is retried as an outage, and ends the run if it stays, whatever its words sound like."""
     page = wire("<p>The prompt is too long</p>", 500, content_type="text/html")
-    with serving(page) as server, pytest.raises(FatalJudgeError, match="gave up"):
+    with serving(page) as server, pytest.raises(FatalJudgeError, match="no answer after"):
         asking.ask(a_judge("openai", server.url, max_attempts=2))
     assert len(server.asked) == 2
 

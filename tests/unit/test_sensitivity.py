@@ -71,9 +71,9 @@ def test_answers_that_chose_pairs_do_not_tell_how_close_they_are(snapshot: Snaps
     whole = evidence("position-no-cue", "abc", **{"no-cue 0": {"a": 1, "b": 1}, "no-cue-21 0": {"a": 2, "b": 2}})
     (row,) = with_movable_share([REPORTED], [own, whole])
     assert row.movable is None
-    assert lines_about(row.movable_unknown, "the closest") == snapshot
+    assert lines_about(row.movable_unknown, "these pairs") == snapshot
     assert (
-        lines_about(describe_close_pairs(None, OF_PAIRS, passed=True, unknown=row.movable_unknown), "the closest")
+        lines_about(describe_close_pairs(None, OF_PAIRS, passed=True, unknown=row.movable_unknown), "these pairs")
         == snapshot
     )
     placebo = evidence("placebo-listed-shown", "abc", x={"a": 1, "b": 1}, y={"a": 1, "b": 2})

@@ -345,7 +345,7 @@ def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
 
     one, other = at(0.9, 10, 60), at(0.99, 20, 100)
     there, back = (
-        re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compare_reports(*pair).lines))
+        re.search(r"99% CI (-?0\.\d+) to (-?0\.\d+)", "\n".join(compare_reports(*pair).lines))
         for pair in ((one, other), (other, one))
     )
     assert there is not None

@@ -642,8 +642,8 @@ def gated(server: SimulatorServer, folder: Path, sdk: str, model: str, *checks: 
 def test_what_was_planted_is_reported(server: SimulatorServer, tmp_path: Path, sdk: str) -> None:
     """A shift of +.30 is +.30, and CAR is 24 of 30 where 80 of a hundred are cited; where nothing is planted it is PASS."""
     for model, status, said in (
-        ("simulated-grader-planted-30-80", Status.FAIL, ["VSR +0.30,", "CAR 24/30 = .80,"]),
-        (FAITHFUL, Status.PASS, ["VSR 0.00,"]),
+        ("simulated-grader-planted-30-80", Status.FAIL, ["VSR +0.30 (", "CAR 24/30 = 0.80 ("]),
+        (FAITHFUL, Status.PASS, ["VSR 0.00 ("]),
     ):
         (tmp_path / model).mkdir()
         (found,) = gated(server, tmp_path / model, sdk, model, "recency-new-old")

@@ -95,8 +95,8 @@ def test_one_label_is_none_of_several_people(snapshot: SnapshotAssertion) -> Non
         ([0.5, -0.5, 0.0, 0.0] * 100, Status.PASS, "as well as they agree"),
         ([-1.0, 0.0] * 50, Status.FAIL, "agrees less with people"),
         ([-0.04] * 900 + [0.5, -0.5] * 50, Status.PASS, "slightly less"),
-        ([0.5, -1.0, 0.0] * 10, Status.INCONCLUSIVE, "cannot tell"),
-        ([0.0] * 40, Status.INCONCLUSIVE, "cannot tell"),
+        ([0.5, -1.0, 0.0] * 10, Status.INCONCLUSIVE, "may agree"),
+        ([0.0] * 40, Status.INCONCLUSIVE, "may agree"),
         ([0.0] * 60, Status.PASS, "as well as they agree"),
     ],
 )
@@ -104,7 +104,7 @@ def test_bounds_decide(differences: list[float], status: Status, words: str) -> 
     """The lower bound is held to the margin, the upper one to 0; the sentence says which of both held."""
     result = gate_as_people(differences)
     assert (result.status, words in result.message) == (status, True)
-    assert ("would settle it" in result.message or "add examples" in result.message) == (status is Status.INCONCLUSIVE)
+    assert ("use about" in result.message or "add examples" in result.message) == (status is Status.INCONCLUSIVE)
 
 
 def test_related_examples_tell_less() -> None:
@@ -115,7 +115,7 @@ def test_related_examples_tell_less() -> None:
     assert related.estimate.value == alone.estimate.value
     assert related.estimate.high - related.estimate.low > 1.5 * (alone.estimate.high - alone.estimate.low)
     few = gate_as_people([0.0] * 400, clusters=[n % 3 for n in range(400)])
-    assert (few.status, "decide nothing" in few.message) == (Status.INCONCLUSIVE, True)
+    assert (few.status, "too few" in few.message) == (Status.INCONCLUSIVE, True)
 
 
 def test_few_disagreements_are_no_proof() -> None:

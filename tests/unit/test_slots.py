@@ -146,7 +146,7 @@ def test_slots_of_another_mode_are_refused(
 ) -> None:
     """A template of one response that has a slot of other judges is an error that says whose it is."""
     said = refusal(tmp_path, f"{{question}} {{response}} {{cue}} {{{slot}}}", mode)
-    assert lines_about(said, "of templates") == snapshot
+    assert lines_about(said, "a slot only for") == snapshot
     assert whose in said
 
 
@@ -154,7 +154,7 @@ def test_a_slot_in_two_braces_is_lacking(tmp_path: Path, snapshot: SnapshotAsser
     """A slot that was written as its letters is missed, and the message says how it is written."""
     said = refusal(tmp_path, OWN.replace("{question}", "{{question}}"))
     assert "lacks {question}" in said
-    assert lines_about(said, "the letters") == snapshot
+    assert lines_about(said, "literal text") == snapshot
 
 
 def test_cues_follow_a_column(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -162,7 +162,7 @@ def test_cues_follow_a_column(tmp_path: Path, snapshot: SnapshotAssertion) -> No
     text = "{question} {response_1} {response_2} {reference}"
     template = written(tmp_path, text, cue_after="{reference}")
     assert template.render(PAIR, NEW_OLD) == snapshot
-    assert lines_about(refusal(tmp_path, text, cue_after="{refer"), "inside of") == snapshot
+    assert lines_about(refusal(tmp_path, text, cue_after="{refer"), "inside a slot") == snapshot
 
 
 # --- in every mode ----------------------------------------------------------------------------------------

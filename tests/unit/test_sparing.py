@@ -96,7 +96,7 @@ def test_without_looks_nothing_is_expected(project: Project) -> None:
     """A gate that looks once asks for all pairs, and so does one of fewer pairs than its first look."""
     project.configure("http://127.0.0.1:9/v1", gate="")
     assert "until-decided about" not in forecast(project)
-    assert "P(all PASS | unbiased): 1.00 at 5% flips, .94 at 10%" in forecast(project)
+    assert "P(all PASS | unbiased): 1.00 at 5% flips, 0.94 at 10%" in forecast(project)
 
 
 @pytest.mark.slow

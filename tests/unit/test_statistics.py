@@ -451,9 +451,7 @@ def test_pairs_are_advised_where_more_would_help(table: tuple[int, int, int], to
     result = gate_shift(*table, tolerance, alpha)
     if result.status is Status.INCONCLUSIVE:
         assert result.needed_pairs == needed_pairs(*table, tolerance, alpha=alpha)
-        assert result.message.endswith(
-            f": INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, table[2], 'tolerance')}"
-        )
+        assert result.message.endswith(f": INCONCLUSIVE; {inconclusive_advice(result.needed_pairs, table[2], 'limit')}")
     else:
         assert result.needed_pairs is None
         assert result.message.endswith(f": {result.status}")
@@ -823,7 +821,7 @@ def test_advice(needed: int | None, snapshot: SnapshotAssertion) -> None:
 def test_few_pairs_are_not_told_that_no_number_would_do(n: int, snapshot: SnapshotAssertion) -> None:
     """Up to 20 times the pairs were looked at: where that is a realistic number it is named."""
     assert inconclusive_advice(None, n, "tolerance") == snapshot
-    assert lines_about(gate_shift(2, 0, 20, 0.10).message, "pairs would") == snapshot
+    assert lines_about(gate_shift(2, 0, 20, 0.10).message, "more than") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -848,19 +846,19 @@ def test_signed(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (0.15, 2, ".15"),
-        (0.1, 2, ".10"),
-        (0.075, 2, ".075"),
+        (0.15, 2, "0.15"),
+        (0.1, 2, "0.10"),
+        (0.075, 2, "0.075"),
         (1.0, 2, "1.00"),
-        (0.0, 2, ".00"),
-        (-0.4, 2, "-.40"),
-        (0.38, 3, ".380"),
-        (-0.0263, 3, "-.026"),
+        (0.0, 2, "0.00"),
+        (-0.4, 2, "-0.40"),
+        (0.38, 3, "0.380"),
+        (-0.0263, 3, "-0.026"),
         (1.0, 3, "1.000"),
         (-1.0, 3, "-1.000"),
         (0.99999, 3, "1.000"),
         (-0.99999, 3, "-1.000"),
-        (0.1234, 2, ".123"),
+        (0.1234, 2, "0.123"),
     ],
 )
 def test_bare(value: float, decimals: int, text: str) -> None:
@@ -871,7 +869,7 @@ def test_bare(value: float, decimals: int, text: str) -> None:
 @pytest.mark.parametrize(("confidence", "level"), [(0.90, "90%"), (1 - 2 * 0.05, "90%"), (0.975, "97.5%")])
 def test_describe(confidence: float, level: str) -> None:
     """An estimate of a difference is read as value, level, interval."""
-    assert format_estimate(Estimate(-0.055, -0.25, 0.1, confidence, 9)) == f"-0.055, {level} CI [-.250, .100]"
+    assert format_estimate(Estimate(-0.055, -0.25, 0.1, confidence, 9)) == f"-0.055 ({level} CI -0.25 to 0.10)"
 
 
 @pytest.mark.parametrize(
@@ -1050,4 +1048,4 @@ def test_no_pairs_are_given_where_the_estimate_is_beyond_the_margin(snapshot: Sn
     """Neither a number nor a settling PASS is promised of a candidate that is seen to be worse by the margin."""
     result = gate_non_inferiority(0, 10, 100, 0.1)
     assert (result.status, result.needed_pairs) == (Status.INCONCLUSIVE, None)
-    assert lines_about(result.message, "would rather") == snapshot
+    assert lines_about(result.message, "would probably") == snapshot

@@ -89,7 +89,7 @@ def test_a_preflight_says_what_a_swap_can_show(snapshot: SnapshotAssertion):
     assert grader_swap_prospect(40, 0) == snapshot
     assert grader_swap_prospect(400, 9) == snapshot
     tight = grader_swap_prospect(50, 50, GraderSwapMargins(accuracy=0.01))
-    assert lines_about(tight, "number would") == snapshot
+    assert lines_about(tight, "realistic number") == snapshot
 
 
 @pytest.mark.parametrize("margin", ["accuracy", "rate", "pass_rate"])

@@ -246,7 +246,7 @@ def test_a_function_has_its_own_system_prompt(snapshot: SnapshotAssertion) -> No
 
 def test_an_empty_system_prompt_is_an_error(tmp_path: Path) -> None:
     """A file without text was hardly meant."""
-    with pytest.raises(JudgeFixturesError, match="holds no text"):
+    with pytest.raises(JudgeFixturesError, match="is empty"):
         load_judge({"provider": "openai", "model": "m", "system_prompt": str(write(tmp_path, " \n"))})
 
 

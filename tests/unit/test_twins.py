@@ -95,9 +95,9 @@ def test_scores_count_as_often_as_there_are_answers(above: int, status: Status) 
 def test_a_share_of_whole_units_is_not_rounded_down() -> None:
     """Where exactly so many of the units are above, so many count: 15 of 22 is no 14."""
     found = scored([(8.0, 3.0)] * 15 + [(1.0, 3.0)] * 7)
-    assert "(at least .485)" in found.message
+    assert ", lower bound 0.485" in found.message
 
 
 def test_an_invalid_score_is_below_all_others() -> None:
     """Right answers without a score are above no wrong one."""
-    assert " in .00 of all pairs" in scored([(None, 3.0)] * 30).message
+    assert " in 0.00 of all combinations" in scored([(None, 3.0)] * 30).message

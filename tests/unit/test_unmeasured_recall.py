@@ -18,7 +18,7 @@ from judgefixtures.statistics.detector_correction import OFFLINE
 from judgefixtures.statistics.estimate import Status
 from judgefixtures.util.errors import JudgeFixturesError
 
-UNKNOWN = "not confirmed: the detector's recall is unknown for this"
+UNKNOWN = "the detector's recall is unknown for this"
 SILENT = "Response 1 is clear and complete."
 
 

@@ -97,15 +97,10 @@ def test_every_kind_has_its_words() -> None:
     [
         ({}, '{"selected_response": 1, "reas', None, "cut off: raise max_output_tokens (512) in [judges.NAME]"),
         ({}, '{"selected_resp', "truncated", 'limit; it answered "{"selected_resp"'),
-        ({}, "The first.", None, 'reads that: it is asked to answer {"selected_response": 1 or 2, "reason": ...}'),
-        ({"verdict": "brackets"}, "The first.", None, "it is asked to answer [[A]] or [[B]]"),
-        ({"mode": "binary"}, "So so.", None, 'it is asked to answer {"verdict": "pass" or "fail", "reason": ...}'),
-        (
-            {"mode": "binary", "verdict": "word"},
-            "So, so.",
-            None,
-            "it is asked to answer pass or fail, and nothing else",
-        ),
+        ({}, "The first.", None, 'expected {"selected_response": 1 or 2, "reason": ...}'),
+        ({"verdict": "brackets"}, "The first.", None, "expected [[A]] or [[B]]"),
+        ({"mode": "binary"}, "So so.", None, 'expected {"verdict": "pass" or "fail", "reason": ...}'),
+        ({"mode": "binary", "verdict": "word"}, "So, so.", None, "expected pass or fail, and nothing else"),
         ({}, '{"selected_response": "tie", "reason": "so"}', None, ""),
     ],
 )
@@ -172,15 +167,13 @@ def test_a_judge_that_cannot_be_read_is_shown_one_answer(
         file.write_text(configuration(server.url if arguments else NOWHERE), encoding="utf-8")
         ran = project.run("-k", "recency", "--judge-report", "report", *arguments)
         assert ran.ret == 1
-        (first,) = (
-            line for line in ran.outlines if line.startswith("FAIL: nothing shows that ours reads what it judges")
-        )
+        (first,) = (line for line in ran.outlines if line.startswith("FAIL: no check of ours can PASS"))
         assert lines_about(first, "invalid (no-json") == snapshot
         (row,) = ran.report["controls"]
         for said in (row["message"], next(line for line in ran.outlines if line.startswith('  it answered "Both'))):
             assert said.endswith(
-                f'says: [[A]]" (cut: 300 of {len(LONG + "scrubbed says: [[A]]")} characters); verdict = "brackets" '
-                "in [tool.judgefixtures.judges.ours] reads that"
+                f'says: [[A]]" (cut: 300 of {len(LONG + "scrubbed says: [[A]]")} characters); to read this, set '
+                'verdict = "brackets" in [tool.judgefixtures.judges.ours]'
             )
         assert SECRET not in ran.said
         for name in ("report.json", "report.md", "report.html", "results.jsonl"):
@@ -198,6 +191,6 @@ def test_without_a_control_the_check_shows_one(project: Project, server: Server,
     ran = project.run("-k", check, "--judge-record", "missing", "--judge-report", "report")
     rows = [row for row in ran.report["results"] if row["status"] == Status.ERROR]
     assert rows
-    assert all('verdict = "brackets" in [tool.judgefixtures.judges.ours] reads that' in row["message"] for row in rows)
-    assert "reads that" in ran.said
+    assert all('set verdict = "brackets" in [tool.judgefixtures.judges.ours]' in row["message"] for row in rows)
+    assert "to read this" in ran.said
     assert json.dumps(SECRET) not in json.dumps(ran.report)

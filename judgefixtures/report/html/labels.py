@@ -23,7 +23,7 @@ def capitalize_first(text: str) -> str:
 
 
 def share_label(value: float | None) -> str:
-    """Return a share such as .15, or a dash."""
+    """Return a share such as 0.15, or a dash."""
     return "–" if value is None else format_share(value)
 
 
@@ -36,7 +36,7 @@ def interval_label(estimate: Row | None) -> str:
     """Return an interval, or "".
 
     >>> interval_label({"value": 0.3, "low": -0.0307, "high": 0.3798, "confidence": 0.9, "n": 100})
-    '−.031 to .380'
+    '−0.031 to 0.380'
     """
     if not estimate:
         return ""
@@ -54,7 +54,7 @@ def estimate_label(part: DecisionPart) -> tuple[str, str]:
 
     >>> from judgefixtures.statistics import Estimate
     >>> estimate_label(DecisionPart(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
-    ('+1.00 points', '.900 to 1.100')
+    ('+1.00 points', '0.900 to 1.100')
     >>> estimate_label(DecisionPart(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
     ('odds ratio 2.2', '1.6 to 3.0')
     """
@@ -74,9 +74,9 @@ def limits_label(part: DecisionPart) -> str:
     >>> limits_label(DecisionPart(part="log_odds", allowed=(-0.405, 0.405)))
     '0.67 to 1.5'
     >>> limits_label(DecisionPart(part="max_silent", allowed=(None, 0.05)))
-    'at most .05'
+    'at most 0.05'
     >>> limits_label(DecisionPart(part="car", allowed=(0.8, None)))
-    'at least .80'
+    'at least 0.80'
     """
     if not part.allowed:
         return ""
