@@ -43,7 +43,7 @@ class AskedRequests:
         answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
         if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
             kept, recorded = self._kept(), sum(cassette.asked for cassette in self.cassettes)
-            again = f"record them with the same command (--judge-record {record})"
+            again = f"run the same command again (--judge-record {record})"
             if kept and self.task.client.cut_offs.ended:  # the same again would end as it did
                 again = (
                     f"the same command fails again. After a change of the judge, record: {self.asking.command('all')}"

@@ -157,8 +157,8 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     first = project.sent("--judge-report", "report")
     assert first.ret == 0
     assert first.parseoutcomes() == {"skipped": 1}
-    assert "sent: ours: 60 questions in " in first.said
-    assert lines_about(first.said, "half of what", "same command") == snapshot
+    assert "sent: ours: 60 requests in " in first.said
+    assert lines_about(first.said, "half the direct price", "same command") == snapshot
     assert not first.folder.exists()
     (project.path / "earlier").mkdir()
     earlier = project.write("earlier/results.jsonl", "An earlier run's.")
@@ -167,7 +167,7 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     assert earlier.read_text() == '{"judgefixtures_results": "began"}\n'
     again = project.sent()
     assert again.ret == 0
-    assert lines_about(again.said, "60 questions") == snapshot
+    assert lines_about(again.said, "60 requests") == snapshot
     assert len(office.desk.batches) == 1
     assert office.at_once.total() == 20
     office.desk.ahead = 3700
@@ -291,7 +291,7 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
         day_later(office)
         ran = project.sent()
         said += ran.said
-        if "questions wait" not in ran.said:
+        if "requests wait" not in ran.said:
             break
         if fault in ("a file of errors alone", "all expired"):
             office.desk.faults = Faults()
@@ -337,9 +337,9 @@ def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytes
     with posting(saying) as office:
         project.configure("openai", office.url, "max_attempts = 3", "batch_parity = 0")
         for _ in range(3):
-            assert "questions wait" in project.sent().said
+            assert "requests wait" in project.sent().said
         last = project.sent("--judge-report", "report")
-    assert "questions wait" not in last.said
+    assert "requests wait" not in last.said
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [9, 2, 2]
     assert Counter(row["invalid"] for row in last.rows("judgments")) == {None: 8, "empty": 2}
 
@@ -411,7 +411,7 @@ def test_a_state_that_nobody_knows_is_no_end(
         lambda _path, _reply: SimulatedResponse(200, json.dumps(shown).encode(), {"content-type": "application/json"}),
     )
     ran = project.sent()
-    assert ("39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
+    assert ("39 requests in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
     assert project.events == ["intent", "sent"]
     office.desk.handle = handle  # type: ignore[method-assign]
     lying(office, lambda _path, reply: replace(reply, body=reply.body.replace(b'"completed",', b'"COMPLETED",')))
@@ -545,11 +545,11 @@ def test_as_many_lines_as_there_are_questions_are_not_all_answers(
     lying(office, filled)
     ran = project.sent()
     assert ("stay where they" in ran.said) == (case == "twice")
-    assert ("sent: ours: 2 questions" in ran.said) == (
+    assert ("sent: ours: 2 requests" in ran.said) == (
         case != "twice"
     )  # and one at once, the first of a run that sends
     assert ("without an id" in ran.said) == (case == "nameless")
-    assert ("answer questions that" in ran.said) == (case == "unknown")
+    assert ("answer requests that" in ran.said) == (case == "unknown")
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
     assert len(office.desk.batches) == (1 if case == "twice" else 2)
@@ -1252,7 +1252,7 @@ def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
         office.desk.faults = Faults()
         for _ in range(9):
             ran = project.sent()
-            if "questions wait" not in ran.said:
+            if "requests wait" not in ran.said:
                 break
             day_later(office)
         ran.assert_outcomes(passed=1)
@@ -1379,11 +1379,11 @@ def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pyte
     renamed = whole.replace("ours", "theirs")
     other = whole.partition("[judges.ours]")[2].partition("[datasets")[0]
     for text, why in (
-        (renamed, "no judge of that name is configured any more"),
-        (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing"),
+        (renamed, "the judge is not configured"),
+        (f"{renamed}\n[judges.ours]{other}", "this run does not use that judge"),
     ):
         (project.path / "judges.toml").write_text(text)
-        assert f"not collected: ours: 11 questions in batch_1: {why}" in project.sent().said
+        assert f"not collected: ours: 11 requests in batch_1: {why}" in project.sent().said
     (project.path / "judges.toml").write_text(whole)
     collected = project.sent()
     collected.assert_outcomes(passed=1)
@@ -1459,12 +1459,12 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
         )
     ran = project.sent()
     if parity == 0:  # the first question was asked at once alone
-        assert "sent: ours: 1 questions" in ran.said
+        assert "sent: ours: 1 requests" in ran.said
         ran = project.sent()
     ran.assert_outcomes(passed=1)
     project.run().assert_outcomes(passed=1)
     project.write_pairs(rows_of(8))
-    assert "sent: ours: 4 questions" in project.sent().said
+    assert "sent: ours: 4 requests" in project.sent().said
     project.sent().assert_outcomes(passed=1)
     assert office.at_once.total() == at_once
     assert set(office.paid.values()) == {1}
@@ -1499,14 +1499,14 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     said = ""
     if fault != "refused":
         said = project.sent().said
-        assert lines_about(said, "3 pairs could", "9 questions of", "3 questions of") == snapshot
+        assert lines_about(said, "3 pairs could", "9 requests of", "3 requests of") == snapshot
     office.desk.faults = Faults()
     day_later(office)
     for _ in range(4):
         ran = project.sent()
         said += ran.said
         day_later(office)
-        if "questions wait" not in ran.said:
+        if "requests wait" not in ran.said:
             break
     assert lines_about(said, "same verdict") == snapshot
     ran.assert_outcomes(passed=1)

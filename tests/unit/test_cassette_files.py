@@ -1200,7 +1200,7 @@ def test_an_unresolved_merge_is_refused_in_every_mode(tmp_path: Path, mode: Reco
     path.write_bytes(content + b"<<<<<<< HEAD\n=======\n>>>>>>> b\n")
     before = tree(tmp_path)
     line = content.count(b"\n") + 1
-    with pytest.raises(CassetteError, match=re.escape(f"{path}:{line} is a mark of a merge")):
+    with pytest.raises(CassetteError, match=re.escape(f"{path}:{line} is a git conflict mark")):
         record(tmp_path, mode)
     assert tree(tmp_path) == before
 

@@ -32,7 +32,7 @@ ours = "{content_type} {number} comes from our product."
 theirs = "{content_type} {number} comes from a competitor."
 """
 JUDGE = ("recency", "provenance", "cues", "position", "accuracy", "wording", "age")
-LEFT = f'note: left out: {len(JUDGE)} files of judge tests, which this command does not name (collect = "named"); '
+LEFT = f'note: not collected: {len(JUDGE)} files of judge tests (collect = "named"). To run them: '
 OWN = "tests/test_own.py"
 RECENCY = "test_recency.py::test_recency[production-own-recency-new-old]"
 

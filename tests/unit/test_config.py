@@ -655,13 +655,13 @@ def test_hyphens_that_leave_names_apart() -> None:
         ),
         pytest.param(
             "[gate]\nagreement = 0.8",
-            "[gate]: agreement is a table with the keys of a gate, got 0.8: write what is to hold of it under "
+            "[gate]: agreement must be a table with the keys of a gate, got 0.8. Write its limits under "
             "[gate.agreement].",
             id="gate-of-agreement",
         ),
         pytest.param(
             "[gate]\nrecency = true",
-            "[gate]: recency is a table with the keys of a gate, got True: write what is to hold of it under "
+            "[gate]: recency must be a table with the keys of a gate, got True. Write its limits under "
             "[gate.recency].",
             id="gate-of-a-family",
         ),
@@ -786,13 +786,13 @@ def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
         ("[datasets.d]\ncolumns.question = 1", "datasets.d.columns.question: input should be a valid string, got 1."),
         (
             "[datasets.d]\ncolumns.labels = []",
-            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+            'datasets.d.columns: columns.labels must be a column, or a list of columns such as ["anna", "bo"], got',
         ),
         (
             "[datasets.d]\ncolumns.labels = 3",
-            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+            'datasets.d.columns: columns.labels must be a column, or a list of columns such as ["anna", "bo"], got',
         ),
-        ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': give path or source, not both"),
+        ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': set path or source, not both"),
         ("[cues]\nbrand = 'x'", "cues.brand: input should be a valid dictionary, got 'x'."),
         ("[cues.brand]\na = 1", "cues.brand.a: input should be a valid string, got 1."),
     ],

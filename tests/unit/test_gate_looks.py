@@ -413,7 +413,7 @@ def test_a_batch_has_the_questions_of_a_look(project: Project) -> None:
     """With --judge-batch the first look is posted and nothing behind it; the next run decides by it."""
     batch = (*UNTIL, "--judge-batch")
     sent = project.run(*batch)
-    assert "sent: ours: 50 questions in " in sent.said
+    assert "sent: ours: 50 requests in " in sent.said
     ran = project.run(*batch)
     assert looks_of(ran.report) == {"recency-new-old": (25, "PASS")}
 

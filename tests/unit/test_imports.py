@@ -753,7 +753,7 @@ def test_imported_answers_never_pass_for_asked_ones(
 ) -> None:
     """A judge that is asked, and a folder with its recordings, take no answers of a log."""
     project.configure('[judges.asked]\nprovider = "openai"\nmodel = "m"\n')
-    assert "[tool.judgefixtures.judges.asked] is asked (provider = 'openai')" in take(log(), judge="asked", code=2)
+    assert "[tool.judgefixtures.judges.asked] has provider = 'openai'" in take(log(), judge="asked", code=2)
     folder = project.cassettes / "third" / "own"
     folder.mkdir(parents=True)
     (folder / "no-cue.jsonl").write_text("{}\n")

@@ -1062,9 +1062,9 @@ def other_format(header: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("first_line", "words"),
     [
-        pytest.param(lambda _: "GIF89a\n", ["not a cassette of judgefixtures", "Move the file away"], id="no-cassette"),
-        pytest.param(lambda _: "[1, 2]\n", ["not a cassette of judgefixtures", "Move the file away"], id="other-json"),
-        pytest.param(other_format, ["has format 2", "reads 1", "update judgefixtures"], id="later-format"),
+        pytest.param(lambda _: "GIF89a\n", ["not a cassette of judgefixtures", "move the file away"], id="no-cassette"),
+        pytest.param(lambda _: "[1, 2]\n", ["not a cassette of judgefixtures", "move the file away"], id="other-json"),
+        pytest.param(other_format, ["has format 2", "reads 1", "Update judgefixtures"], id="later-format"),
     ],
 )
 @pytest.mark.parametrize("mode", ["none", "missing"])
@@ -1114,7 +1114,7 @@ def test_damaged_frozen_pairs_are_told(project: Project) -> None:
     frozen = project.cassettes / "faithful" / "own" / "pairs.jsonl"
     frozen.write_text(frozen.read_text().replace('"response_2"', '"response_3"', 1))
     before = project.tree()
-    words = ("frozen pairs are damaged", "delete ", "--judge-record missing")
+    words = ("saved pairs are damaged", "delete ", "--judge-record missing")
     refused(project.run("-k", "recency"), f"{frozen}:1", *words)
     assert project.tree() == before
 
@@ -1178,7 +1178,7 @@ def test_a_table_at_the_top_of_pyproject_stops_the_run(project: Project, argumen
     file = project.path / "pyproject.toml"
     file.write_text(f"{file.read_text()}\n[gate.recency]\nvsr_tolerance = 0.02\n")
     result = project.run("-k", "recency", *arguments)
-    refused(result, "[gate.recency] stands at the top of the file", "write [tool.judgefixtures.gate.recency]")
+    refused(result, "[gate.recency] is at the top of the file", "Write [tool.judgefixtures.gate.recency]")
     assert result.ret != 0
 
 

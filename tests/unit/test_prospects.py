@@ -56,7 +56,7 @@ def test_chances_are_those_of_the_design_that_was_simulated(tmp_path: Path, snap
     with a_run(tmp_path) as run:
         lines, whole = said(run), said(run, *parts(run, accuracy=True))
     assert lines_about(lines, "look (docs/") == snapshot
-    assert not any(line.startswith(("this swap is another one", "?", "datasets have")) for line in lines)
+    assert not any(line.startswith(("this swap differs", "?", "datasets have")) for line in lines)
     assert [cells(line)[3] for line in lines[2:8]] == ["-"] * 6
     assert all("/" in cells(line)[3] for line in whole[2:8])
 

@@ -397,7 +397,7 @@ def test_what_a_run_began_with_a_slip_renews_nothing(project: Project, server: R
     use(project, server.url, control=UNCONTROLLED, **COLDER)
     said = project.run("--judge-record", "missing").said
     assert len(server.asked) == 2 * 24, "position and accuracy, which were never recorded"
-    assert said.count("made by another judge") >= 2
+    assert said.count("from another judge") >= 2
     assert headers(project)["recency-new-old"] == 0
 
 

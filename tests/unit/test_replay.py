@@ -2485,7 +2485,7 @@ def test_a_cache_before_the_judge_is_warned_about(reply: Answering, cached: int,
     report = ("--judge-report", str(project.path / "report"))
     said, server = record_with(project, reply, "--judge-record", "missing", "--judge-repeats", "2", *report)
     assert len(server.asked) == 12
-    warned = f"{cached} of 12 new answers came with the response id of an earlier answer"
+    warned = f"{cached} of 12 new answers have the response id of an earlier answer"
     assert (warned in said) == bool(cached)
     assert ("response id" in said) == bool(cached)
     written = (project.path / "report" / "report.json").read_bytes()

@@ -158,14 +158,14 @@ REFUSED = {
         {},
         "own.txt is a template of your own: write the other wording of it into a file",
     ),
-    "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' would name two of them"),
+    "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' names two wordings"),
     "a name of a file that is no folder": ('wordings = ["other words.txt"]', {}, "cannot name recordings"),
-    "the name of all of them": ('wordings = ["all.txt"]', {}, "give the file another name"),
+    "the name of all of them": ('wordings = ["all.txt"]', {}, "rename the file"),
     "none": ("wordings = []", {}, "wordings"),
     "plans that are written anew": (
         'strategy = "plan-self"\nwordings = ["terse"]',
         {},
-        'remove them, or set strategy = "direct" or "plan-heuristic"',
+        'Remove wordings, or set strategy = "direct" or "plan-heuristic"',
     ),
 }
 

@@ -470,7 +470,7 @@ def test_what_was_skipped_is_not_approved(project: Project) -> None:
     assert "12 passed, 4 skipped" in run.said
     labels = [f"provenance-expert-{label} on house-close" for label in ("human", "llm", "unknown")]
     compared = [f"{name}: was not compared" for name in ("accuracy on house-qa", *labels)]
-    reasons = ["nothing was found, its test was skipped: not today", *compared]
+    reasons = ["no result: its test was skipped: not today", *compared]
     assert run.decision == ("INCONCLUSIVE", reasons)
 
 
@@ -745,7 +745,7 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
 
 
 @pytest.mark.parametrize(
-    ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")]
+    ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "the check needs no waiver; remove it from ")]
 )
 def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str, snapshot: SnapshotAssertion) -> None:
     """From its day on (UTC), a waiver fails its contrast, whatever the judge does, and says what to do."""

@@ -101,9 +101,9 @@ def test_a_swap_on_all_that_is_configured_is_approved(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "left_out"),
     [
-        (("--judge-dataset", "easy"), "hard (configured, and left out by --judge-dataset): was not compared"),
-        (("--judge-dataset", "hard"), "easy (configured, and left out by --judge-dataset): was not compared"),
-        (("--judge-pairs", "110"), "10 of the 120 configured pairs of hard (left out by --judge-pairs): was not"),
+        (("--judge-dataset", "easy"), "hard (configured, but not selected by --judge-dataset): was not compared"),
+        (("--judge-dataset", "hard"), "easy (configured, but not selected by --judge-dataset): was not compared"),
+        (("--judge-pairs", "110"), "10 of the 120 configured pairs of hard (not selected by --judge-pairs): was not"),
         (("-k", "easy"), "accuracy on hard: was not compared"),
         (("-k", "not new-old"), "recency-new-old on hard: was not compared"),
     ],
