@@ -504,7 +504,7 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     assert ran.ret == 0
     assert len(downloads) == 1
     assert "collected: ours: 38 of 39 answers" in ran.said
-    assert lines_about(ran.said, "stay where") == snapshot
+    assert lines_about(ran.said, "be downloaded") == snapshot
     assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
@@ -544,10 +544,8 @@ def test_as_many_lines_as_there_are_questions_are_not_all_answers(
 
     lying(office, filled)
     ran = project.sent()
-    assert ("stay where they" in ran.said) == (case == "twice")
-    assert ("sent: ours: 2 requests" in ran.said) == (
-        case != "twice"
-    )  # and one at once, the first of a run that sends
+    assert ("be downloaded" in ran.said) == (case == "twice")
+    assert ("sent: ours: 2 requests" in ran.said) == (case != "twice")  # and one at once, the first of a run that sends
     assert ("without an id" in ran.said) == (case == "nameless")
     assert ("answer requests that" in ran.said) == (case == "unknown")
     office.desk.handle = handle  # type: ignore[method-assign]
@@ -858,7 +856,7 @@ def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
     assert lines_about(ran.said, "response_format") == snapshot
-    assert lines_about(project.sent().said, "of as many") == snapshot
+    assert lines_about(project.sent().said, "the same size") == snapshot
     office.desk.ahead = 3700
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
@@ -1592,7 +1590,7 @@ def test_a_recording_without_batches_says_what_is_on_its_way(
 REFUSED = {
     "all": (("--judge-record", "all"), "it needs --judge-record missing"),
     "none": ((), "it needs --judge-record missing"),
-    "looks": (("--judge-record", "missing", "--judge-baseline", "ours", "--judge-until-decided"), "goes without"),
+    "looks": (("--judge-record", "missing", "--judge-baseline", "ours", "--judge-until-decided"), "cannot combine"),
 }
 
 

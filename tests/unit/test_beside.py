@@ -92,7 +92,7 @@ def test_files_and_columns_together(data: Path, say: Said, snapshot: SnapshotAss
     assert read(data)["id-0"].label == "pass"
     file.rename(file.with_name("answers.labels.Di.jsonl"))
     assert refused(data) == snapshot
-    assert "answers.labels.Di.jsonl:1 does, too" in refused(data)
+    assert "another in answers.labels.Di.jsonl:1" in refused(data)
 
 
 def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:

@@ -401,7 +401,7 @@ def test_marks_of_a_merge_are_never_replaced(
     path.write_text(text)
     found = gate(record=record)
     assert found.status is Status.ERROR
-    assert lines_about(found.text, "merge that") == snapshot
+    assert lines_about(found.text, "conflict mark") == snapshot
     assert path.read_text() == text
     assert not server.asked
 

@@ -172,8 +172,8 @@ def test_workers_leave_out_what_one_process_does(project: Project, snapshot: Sna
     """Under -n the same tests run, the same line is told once, and the process that collects nothing loads nothing."""
     done = project.run("-n", "2")
     done.assert_outcomes(passed=2)
-    assert done.said.count("note: left out") == 1
-    assert lines_about(done.said, "name (collect") == snapshot
+    assert done.said.count("note: not collected") == 1
+    assert lines_about(done.said, "tests (collect") == snapshot
     named = project.run("-n", "2", f"tests/judge/{RECENCY}")
     assert named.ret == 10
     assert "left out" not in named.said

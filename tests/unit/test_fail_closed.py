@@ -212,7 +212,7 @@ def test_a_worker_that_fails_inside_is_never_exit_0(project: Project, snapshot: 
     """One item whose report cannot travel: no result, and so neither exit code 0 nor silence, but an ERROR by name."""
     code, said, files = report(project, "-n", "2", folder="report", conftest=CANNOT_REPORT)
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert lines_about(said, "were collected") == snapshot
+    assert lines_about(said, "have no result") == snapshot
     found = json.loads(files["report.json"])
     assert (found["status"], [row["status"] for row in found["results"]]) == ("ERROR", ["ERROR"])
 
@@ -227,7 +227,7 @@ def test_a_report_that_lacks_items_is_an_error(project: Project) -> None:
     assert [row["status"] for row in found["contrasts"] if row["contrast"] == "recency-new-old"] == ["ERROR"]
     assert [row["status"] for row in found["contrasts"] if row["contrast"] != "recency-new-old"] == ["PASS"]
     assert found["status"] == "ERROR"
-    assert f"never reported, {ITEM} first" in found["warnings"][0]
+    assert f"no result, first {ITEM}" in found["warnings"][0]
     assert f"WARNING: {found['warnings'][0]}" in said
 
 

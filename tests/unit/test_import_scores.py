@@ -305,7 +305,7 @@ def test_no_order_is_seen(project: Project, take: Callable[..., str], snapshot: 
     take(log_of_pairs(), *OF_PAIRS)
     own = answers(project, "two")
     turned = log_of_pairs(lambda i: two_of(i)[::-1], order="2-1")
-    assert lines_about(take([*log_of_pairs(), *turned], *OF_PAIRS), "says already") == snapshot
+    assert lines_about(take([*log_of_pairs(), *turned], *OF_PAIRS), "earlier row") == snapshot
     take(turned, *OF_PAIRS)
     assert answers(project, "two") == [{**row, "reason": ""} for row in own]
     take(log_of_pairs(order="2-1"), *OF_PAIRS, "--numbers", "own")
@@ -460,7 +460,7 @@ def test_the_scale_is_proposed_from_the_values(
     """The narrowest of the usual scales that holds all scores is printed, else that from the lowest to the highest."""
     project.configure("")
     rows = [{"id": f"e{i:02}", "score": value} for i, value in enumerate(values)]
-    assert f"\n{printed}  # yours: " in take(rows, "--pairs", "examples.jsonl")
+    assert f"\n{printed}  # choose yours: " in take(rows, "--pairs", "examples.jsonl")
 
 
 def test_one_number_tells_no_scale(project: Project, take: Callable[..., str], snapshot: SnapshotAssertion) -> None:

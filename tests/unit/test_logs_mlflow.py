@@ -147,7 +147,7 @@ def test_from_a_file_to_a_report(
     """One command, its printed configuration and the test: agreement is about the five responses that people labelled."""
     told = take(file.read_text(), "--metric", "answers", "--allow", "0.2", name=f"traces{file.suffix}")
     assert "mine on own: 5 answers about 5 examples" in told
-    assert lines_about(told, "judge ended", "people's override") == snapshot
+    assert lines_about(told, "judge ended", "people override") == snapshot
     added = told.partition("pyproject.toml:\n")[2].partition("then: ")[0]
     project.write("pyproject.toml", f"[tool.judgefixtures]\ncontrol = false\n{added}")
     (command,) = (line for line in told.splitlines() if line.startswith("then: pytest "))

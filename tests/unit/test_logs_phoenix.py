@@ -113,7 +113,7 @@ def test_a_frame_that_pandas_wrote_as_columns_is_read(take: Callable[..., Any]) 
     done = take("3.9-dataframe.json", metric="correctness")
     held = json.loads((HERE / "3.9-dataframe.json").read_text())["correctness_score"].values()
     assert said(done) == counted([score["label"] for score in held if score])
-    assert any("without a judgement: 1 row of 'correctness'" in line for line in summary(done))
+    assert any("without a judgment: 1 row of 'correctness'" in line for line in summary(done))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_another_design_than_was_simulated_is_named(
 ) -> None:
     """Margins, looks, level and layout in which a swap is another one stand below the table."""
     with a_run(tmp_path, gate=gate, **swap) as run:
-        assert lines_about(said(run, *parts(run, families)), "chances differ") == snapshot
+        assert lines_about(said(run, *parts(run, families)), "swap differs") == snapshot
 
 
 def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -101,7 +101,7 @@ def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path, snapshot: 
             chosen = said(some)[-1]
     command = "pytest -k swap --judge new --judge-baseline old"
     assert whole == snapshot
-    assert lines_about(unknown, "controls included") == snapshot
+    assert lines_about(unknown, "with controls") == snapshot
     assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
 
 

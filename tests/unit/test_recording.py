@@ -880,7 +880,7 @@ def test_recordings_of_removed_pairs_are_reported(project: Recorded, snapshot: S
         line = next(line for line in end.said.splitlines() if str(project.cassette(condition)) in line)
         assert lines_about(line, "recordings of") == snapshot
         assert removed in line
-        assert lines_about(line, "until their") == snapshot
+        assert lines_about(line, "were not") == snapshot
     assert project.record("missing") == Counter()
     sample = "ours/own/sample.json"  # what is said of the sample is said of the pairs that there are now
     assert project.recordings() | {sample: b""} == before | {sample: b""}
