@@ -421,7 +421,7 @@ def test_another_snapshot_is_told_with_its_verdicts(project: Project) -> None:
     project.model.name = "m-2026-05-05"
     code, said = project.canary()
     assert code == OTHER_MODEL
-    assert "'m-2026-05-05' answered, and 'm-2026-01-01' did" in said
+    assert "'m-2026-05-05' answers now; 'm-2026-01-01' answered" in said
     assert project.runs[-1]["log_e"] is not None
 
 
@@ -484,7 +484,7 @@ def test_a_dry_run_asks_nothing(project: Project) -> None:
     asked = len(project.server.asked)
     code, said = project.canary("--dry-run")
     assert (code, len(project.server.asked), project.log.exists()) == (0, asked, False)
-    assert f"would ask {PAIRS} prompts ({PAIRS} of own, no-cue): {PAIRS} with 1 recorded answer" in said
+    assert f"would send {PAIRS} prompts ({PAIRS} of own, no-cue): {PAIRS} with 1 recorded answer" in said
     assert f"at most {PAIRS} calls" in said
 
 
@@ -504,7 +504,7 @@ def test_no_verdict_is_an_answer(project: Project, snapshot: SnapshotAssertion) 
     project.model.mute = True
     codes = [project.canary() for _ in range(2)]
     assert codes[-1][0] == DRIFT
-    assert lines_about(codes[-1][1], "of them") == snapshot
+    assert lines_about(codes[-1][1], "without a verdict") == snapshot
     assert "no verdict in 2 of 2 after" in codes[-1][1]
 
 
@@ -683,7 +683,7 @@ def test_recordings_that_do_not_replay_are_not_called_missing(
     importlib.invalidate_caches()
     code, said = project.canary()
     assert code == MISTAKE
-    assert lines_about(said, "the recordings") == snapshot
+    assert lines_about(said, "its recordings") == snapshot
     assert "boom" in said
 
 

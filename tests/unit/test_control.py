@@ -399,7 +399,7 @@ def test_fewest_pairs_are_those_that_can_pass() -> None:
         fewest = ControlTable(pairs=500, threshold=threshold).fewest
         assert min_correct_to_pass(fewest, threshold) == fewest
         assert min_correct_to_pass(fewest - 1, threshold) > fewest - 1
-        with pytest.raises(JudgeFixturesError, match=f"at least {fewest} are needed"):
+        with pytest.raises(JudgeFixturesError, match=f"Set at least {fewest}"):
             build_config({"control": {"pairs": fewest - 1, "threshold": threshold}})
 
 

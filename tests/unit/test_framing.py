@@ -235,7 +235,7 @@ def test_whose_prompts_show_two_responses_is_named() -> None:
     made = {"provider": "openai", "model": "m", "base_url": NOWHERE}
     grader, of_pairs = load_judge({**made, "mode": "binary"}, "grader"), load_judge(made, "of-pairs")
     framing, recency = contrasts("framing")[0], contrasts("recency")[0]
-    assert "judge 'of-pairs' (mode = 'pairwise') compares two" in misplaced_cue_reason(framing, [grader, of_pairs])
+    assert "judge 'of-pairs' has mode = 'pairwise'" in misplaced_cue_reason(framing, [grader, of_pairs])
     assert (
         misplaced_cue_reason(framing, [grader])
         == misplaced_cue_reason(recency, [of_pairs])

@@ -167,7 +167,7 @@ def test_a_log_without_rows(refused: Refused, content: str) -> None:
 
 def test_a_file_whose_name_says_nothing(refused: Refused, snapshot: SnapshotAssertion) -> None:
     """A table under another name is not JSON lines, and is told how to be named."""
-    assert lines_about(refused("log.txt", table(ROWS)), "log.txt holds") == snapshot
+    assert lines_about(refused("log.txt", table(ROWS)), "of log.txt") == snapshot
 
 
 @settings(max_examples=150, deadline=None)
@@ -227,7 +227,7 @@ def test_ids_that_disagree(refused: Refused, snapshot: SnapshotAssertion) -> Non
     """Two grades of one example are told with both rows."""
     said = refused("log.csv", table([*ROWS, {**ROWS[1], "verdict": "fail"}]))
     assert lines_about(said, "'e1'") == snapshot
-    assert "stands in log.csv:3 already" in said
+    assert "log.csv:3 already has" in said
 
 
 @pytest.mark.parametrize(("one", "other"), [("e1", "E1"), ("caf\u00e9", "cafe\u0301"), ("\uff45\uff11", "e1")])
@@ -333,7 +333,7 @@ def test_a_file_that_may_not_be_read_is_there(
 
     (folder / "log.csv").write_text("id\n")
     monkeypatch.setattr("judgefixtures.importers.log_files.open_regular", fails)
-    assert f"log.csv cannot be read ({os.strerror(number)}): give a log" in refused("log.csv")
+    assert f"log.csv cannot be read ({os.strerror(number)}): import a log" in refused("log.csv")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".", "..", "/tmp/x", "x\ny", "\x1b[2J", ""])

@@ -477,7 +477,7 @@ def test_a_long_sample_is_in_several_frames(tmp_path: Path) -> None:
 
 def test_two_samples_of_one_id_and_epoch_are_told(tmp_path: Path) -> None:
     """Nothing says which of two such samples counts where both stand in a log."""
-    with pytest.raises(JudgeFixturesError, match="row 2: sample 's1' of epoch 1 stands in row 1, too"):
+    with pytest.raises(JudgeFixturesError, match="row 2: sample 's1' of epoch 1 is also in row 1"):
         read_log(json_log(tmp_path / "log.json", [sample(), sample()]))
 
 

@@ -86,7 +86,7 @@ def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) ->
     assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
     assert cells(lines[2])[2] == "? / ? / ?"
     margin = f"{guard_margin(20, 14, SwapTable()):.2f}".lstrip("0")
-    (line,) = lines_about(lines, "20 to 80 pairs an APPROVE")
+    (line,) = lines_about(lines, "20 to 80 pairs, an APPROVE")
     assert line.endswith(f" {margin} or more")
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
 
