@@ -53,7 +53,7 @@ def hint_for_answer(
     >>> hint_for_answer("It is right.\n\nGRADE: C")
     'verdict = "grade"'
     >>> hint_for_answer('{"verdict": "acceptable"}')
-    'labels = [PASSING, FAILING] with "acceptable" on its side'
+    'labels = [PASSING, FAILING] with "acceptable" on one side'
     >>> hint_for_answer('{"score": 7, "reason": "clear"}')
     'mode = "pointwise" with pass_mark, for a score such as 7'
     """

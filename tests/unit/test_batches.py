@@ -303,13 +303,13 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
     told = {
         "duplicates": "answered twice: ours: 5",
-        "unknown": "not asked: ours: 5 lines",
+        "unknown": "not used: ours: 5 lines",
         "expired": "expired",
         "failing": "which are asked again: HTTP 500",
         "found to be invalid": "0 of 40 answers",
     }
     if "torn" in fault and where != "google":
-        assert "not whole: ours" in said
+        assert "not complete: ours" in said
     assert told.get(fault, "") in said
 
 
@@ -443,7 +443,7 @@ def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: p
     project.sent()
     aged(project, days=5)
     office.desk.faults = Faults(torn=1)
-    assert "not whole: ours" in project.sent().said
+    assert "not complete: ours" in project.sent().said
     assert project.events == ["intent", "sent", "partial"]
     project.sent().assert_outcomes(passed=1)
     assert len(office.desk.batches) == 1
@@ -1414,7 +1414,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(
         project.sent()
         said = project.sent().said
         assert lines_about(said, "--judge-repeats") == snapshot
-        assert "another one: p0002" in said
+        assert "different: p0002" in said
         assert office.at_once.total() == 8
         shutil.rmtree(project.cassettes)
         project.configure("openai", office.url, "", "batch_parity = 0")

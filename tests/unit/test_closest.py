@@ -631,7 +631,7 @@ def test_a_recording_that_fails_keeps_the_screening(project: Project, server: Ju
     server.most = 20
     stopped = project.run("--judge-record", "missing", "--judge-concurrency", "1", "-x")
     assert stopped.ret != 0
-    assert "closest: 20 of 60 answers are kept (20 of them new), 40 remain" in stopped.said
+    assert "closest: 20 of 60 answers are saved (20 of them new), 40 are missing" in stopped.said
     assert not (project.cassettes / "a" / "own" / "closest.json").exists()
     server.most = None
     server.forget()

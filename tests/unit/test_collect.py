@@ -93,7 +93,7 @@ def test_a_run_of_its_own_is_what_it_was(project: Project, arguments: tuple[str,
     done.assert_outcomes(passed=2)
     assert done.ret == 0
     told = [line for line in done.outlines if "judge" in line and not line.startswith(("plugins: ", "rootdir: "))]
-    assert told == ([] if OWN in arguments else [f"{LEFT}to run them: pytest tests{os.sep}judge"])
+    assert told == ([] if OWN in arguments else [f"{LEFT}pytest tests{os.sep}judge"])
 
 
 def test_nothing_is_read_imported_or_refused_in_it(project: Project) -> None:

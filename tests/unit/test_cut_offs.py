@@ -176,7 +176,7 @@ def test_a_run_that_asked_and_kept_nothing_says_so(pytester: pytest.Pytester, sn
         said = project.run("--judge-record", "missing").said
     assert "recorded: ours: 1 calls" in said
     assert lines_about(said, "none recorded") == snapshot
-    assert "nobody was asked" not in said
+    assert "no requests were sent" not in said
 
 
 def configuration(url: str, judge: str = "") -> str:

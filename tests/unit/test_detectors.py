@@ -268,7 +268,7 @@ def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
     project.write("pyproject.toml", text.replace("[tool.judgefixtures]\n", "[tool.judgefixtures]\ncontrol = false\n"))
     ran = project.run(*RUN, "--judge-record", "missing")
     assert ran.ret != 0
-    assert "[tool.judgefixtures.judges.reader] sends the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
+    assert "[tool.judgefixtures.judges.reader] would send the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
 
 
 RUN = ("--judge-report", "report", "-k", "recency")

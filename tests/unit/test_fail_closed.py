@@ -236,7 +236,7 @@ def test_a_run_that_is_ended_with_code_0_is_not_a_pass(project: Project) -> None
     conftest = "import pytest\n\n\ndef pytest_runtest_setup():\n    pytest.exit('enough', returncode=0)\n"
     code, said = run(project, conftest=conftest)
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert "were never reported" in said
+    assert "judge items have no result" in said
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_run_that_reports_less_on_purpose_is_as_it_was(
     gates(project, "placebo", "provenance")
     code, said = run(project, *arguments)
     assert code == expected, said
-    assert "never reported" not in said
+    assert "items have no result" not in said
 
 
 @pytest.mark.slow
@@ -269,7 +269,7 @@ def test_other_projects_are_left_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_other="import pytest\n\n\n@pytest.mark.parametrize('n', [1])\ndef test_it(n):\n    pass\n")
     pytester.makeconftest(CANNOT_REPORT)
     done = run_pytest(pytester.path, "-n", "2", "-p", "no:cacheprovider")
-    done.stdout.no_fnmatch_line("*never reported*")
+    done.stdout.no_fnmatch_line("*items have no result*")
 
 
 # --- items that run more than once --------------------------------------------------------------------------

@@ -308,7 +308,7 @@ def test_no_score_is_close_to_nothing(opened: Opening, server: Grader) -> None:
     """Scores of single responses without a mark are close to nothing: `closest` is an error that names pass_mark."""
     with opened("missing", of_dataset="closest = 5", pairs=some(20), of_judge='mode = "pointwise"') as run:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
-    assert "set pass_mark in" in reason
+    assert "Set pass_mark in" in reason
     assert not server.asked
 
 
@@ -336,7 +336,7 @@ def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader
         run.gate("recency-new-old", judge="grader", dataset="own")
     with opened("missing", of_dataset="closest = 5", pairs=some(40), of_judge=of_judge.format(3)) as run:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
-    assert "closest to pass_mark = 7.0 of grader, and pass_mark is 3.0 now" in reason
+    assert "closest to pass_mark = 7.0 of grader, but pass_mark is now 3.0" in reason
     assert "--judge-record missing" in reason
 
 

@@ -152,7 +152,7 @@ def test_scores_with_a_mark_are_held_against_labels(
     assert f"no-cue: scored 59, from 1 to 9, mean {sum(scores) / 59:.3g}; by pass_mark = 5.5 passed " in said
     assert said.count("1 without a score") == 1
     added = said.partition("pyproject.toml:\n")[2].partition("then: ")[0]
-    assert lines_about(added, '= "pointwise', "scale =", "response passes") == snapshot
+    assert lines_about(added, '= "pointwise', "scale =", "score that passes") == snapshot
     project.write("pyproject.toml", f"[tool.judgefixtures]\ncontrol = false\n{added}")
     (command,) = (line for line in said.splitlines() if line.startswith("then: pytest "))
     ran = project.run(*shlex.split(command.removeprefix("then: pytest ")), "--judge-report", "report")
@@ -238,7 +238,7 @@ def test_without_a_mark_the_points_are_what_is_gated(
         return score and max(1, score + (i % 3 == 0) - (i % 3 == 1))
 
     said = take([*log(repeat=0), *log(again, repeat=1)])
-    assert "; no pass_mark in [tool.judgefixtures.judges.mine] says which pass; 1 without a score" in said
+    assert "; no pass_mark in [tool.judgefixtures.judges.mine]; 1 without a score" in said
     assert "then: pytest -k noise --judge mine" in said
     ran = run(project, "-k", "noise or accuracy", "--judge-repeats", "2", "-rs")
     (row,) = (row for row in ran.report["contrasts"] if row["contrast"] == "repeat-no-cue-1")
@@ -573,7 +573,7 @@ def test_whole_texts_are_read_as_scores(
     project.configure(table() + OWN)
     assert (
         lines_about(
-            take([{"id": "p00", "answer": "[[3]]"}], *OF_PAIRS, "--columns", "answer=answer", code=2), "judge's whole"
+            take([{"id": "p00", "answer": "[[3]]"}], *OF_PAIRS, "--columns", "answer=answer", code=2), "whole text"
         )
         == snapshot
     )

@@ -164,7 +164,7 @@ def test_which_metric_is_asked_for(take: Callable[..., str], snapshot: SnapshotA
     assert "answers (a judge's): 6 rows: True 3, False 2, nothing 1" in told
     assert lines_about(told, "rows: True") == snapshot
     told = take(text, "--metric", "answers", "--where", "assessment.source.source_id=anna", code=2, name="traces.json")
-    assert "none of 30 rows has --where assessment.source.source_id=anna: " in told  # a person is no judge
+    assert "none of 30 rows matches --where assessment.source.source_id=anna: " in told  # a person is no judge
 
 
 # --- what is told of assessments -------------------------------------------------------------------------------

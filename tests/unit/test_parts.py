@@ -188,7 +188,7 @@ def test_parts_about_other_pairs_are_refused(
     first = part(project, "provenance")
     change(project)
     said = refused(capsys, project, first, part(project, "recency"))
-    assert lines_about(said, "asked about", "pairs, digest", "of own", "digest") == snapshot
+    assert lines_about(said, "set of pairs", "pairs, digest", "of own", "digest") == snapshot
 
 
 @pytest.mark.parametrize("given", [HALF, OTHER_TEXTS])
@@ -246,7 +246,7 @@ def test_a_comparison_names_the_settings_that_changed(
     assert main(["report", "compare", old, str(project.path / "new")]) == 0
     said = capsys.readouterr().out
     assert "[gate] vsr_tolerance was 0.15, is 0.4" in said
-    assert lines_about(said, "asked about") == snapshot
+    assert lines_about(said, "set of pairs") == snapshot
 
 
 # --- folders that were tampered with ------------------------------------------------------------------------

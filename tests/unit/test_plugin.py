@@ -515,7 +515,7 @@ def test_an_item_that_cannot_be_measured_is_reported_as_error(bare: Project) -> 
     (row,) = report["contrasts"]
     assert (report["status"], row["status"], row["n"], row["vsr"]) == ("ERROR", "ERROR", 0, None)
     assert row.keys() >= ROW
-    assert "nothing is recorded" in row["message"]
+    assert "no recording for" in row["message"]
 
 
 def test_nothing_is_written_unless_asked_for(project: Project) -> None:
@@ -542,7 +542,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(
         bare.run(),
-        "nothing is recorded",
+        "no recording for",
         "judge 'faithful'",
         "dataset 'own'",
         "condition 'recency-new-old'",
@@ -556,7 +556,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
 @pytest.mark.slow
 def test_a_replay_without_recordings_says_it_under_xdist(bare: Project) -> None:
     """From a worker the same message arrives, without a traceback."""
-    refused(bare.run("-n", "2"), "nothing is recorded", "judge 'faithful'", "--judge-record missing")
+    refused(bare.run("-n", "2"), "no recording for", "judge 'faithful'", "--judge-record missing")
 
 
 def test_what_was_recorded_replays_without_a_server(bare: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1045,7 +1045,7 @@ def test_a_torn_recording_misses_one_pair(project: Project, server: SimulatorSer
         project.run("-k", "recency"),
         f"pair '{torn}'",
         f"{PAIRS - 1} pairs are recorded in {recency_of(project)}",
-        "cut short",
+        "was the recording interrupted?",
         "--judge-record missing",
     )
     assert project.tree() == before
@@ -1324,7 +1324,7 @@ def gate(gate):
 @pytest.mark.parametrize(
     ("fixture", "words"),
     [
-        ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
+        ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a Judge", "load_judge")),
         ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair objects")),
         ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
         ("def pairs(): return []", ("returns no pairs",)),

@@ -2113,7 +2113,7 @@ def test_a_missing_key_is_fatal_and_asks_nothing(sdk: str, value: str | None, mo
     with serving(good(sdk)) as server, pytest.raises(FatalJudgeError) as caught:
         ask(a_judge(sdk, server.url, api_key_env="MY_KEY"))
     assert server.asked == []
-    for words in ("judge 'mine'", "MY_KEY", "api_key_env in [judges.mine]", "replay recordings"):
+    for words in ("judge 'mine'", "MY_KEY", "api_key_env in [judges.mine]", "a replay does not need"):
         assert words in str(caught.value)
 
 

@@ -535,7 +535,7 @@ def test_a_renewal_that_is_killed_loses_no_older_answer(
     with counting(edition=f"-{edition + 1}") as server:
         end = project.run_at(server.url, "--judge-record", "all", *WHOLE)
     assert end.ret in (0, 1), end.said
-    assert ("that did not" in end.said) == bool(part), end.said
+    assert ("an interrupted --judge-record all" in end.said) == bool(part), end.said
     assert answered(project).keys() == whole.keys()
     assert not list(project.path.rglob("*.part*"))
 
@@ -849,7 +849,7 @@ def test_responses_that_changed_places_are_told(project: Recorded) -> None:
     project.write_pairs(project.pairs)
     end = project.run_at(NOWHERE)
     assert end.ret == NOT_MEASURED
-    for word in ("'p000'", "changed places", "balance_positions", "--judge-record missing"):
+    for word in ("'p000'", "swapped places", "balance_positions", "--judge-record missing"):
         assert word in end.said
 
 

@@ -1266,7 +1266,7 @@ def test_a_miss_of_everything_names_the_file_and_the_command(tmp_path: Path) -> 
     """Where nothing is recorded the message says so, with pair, file and command."""
     message = missed(sdk_judge("openai", "http://127.0.0.1:9"), tmp_path)
     for word in (
-        "nothing is recorded",
+        "no recording for",
         "pair 'p00'",
         str(tmp_path / "ours" / "own" / f"{NAMES[0]}.jsonl"),
         COMMAND.format("missing"),

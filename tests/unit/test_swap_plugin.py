@@ -191,7 +191,7 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran], snapshot
     assert run.ret == 0
     assert run.decision == snapshot
     assert {each["value"] for each in run.report["decision"]["components"]} == {0.0}
-    assert lines_about(run.said, "compared with") == snapshot
+    assert lines_about(run.said, "with itself") == snapshot
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
 
