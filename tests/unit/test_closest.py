@@ -273,7 +273,7 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating, snapshot: Snaps
     choice.unlink()
     assert gate().rows == recorded.rows
     assert not choice.exists()
-    assert lines_about(gate.notes, "its recordings") == snapshot  # type: ignore[attr-defined]
+    assert lines_about(gate.notes, "the recordings") == snapshot  # type: ignore[attr-defined]
     gate(record="missing")
     for name in ("no-cue", "no-cue-21"):
         (folder / "cassettes" / "a" / "own" / f"{name}.jsonl").unlink()
@@ -312,7 +312,7 @@ def test_another_number(folder: Path, server: Judges, gate: Gating, snapshot: Sn
     assert frozen(folder) == first
     larger = gate(closest=8)
     assert larger.status is Status.ERROR
-    assert lines_about(larger.text, "the closest") == snapshot
+    assert lines_about(larger.text, "closest = 8") == snapshot
     command = " --judge a --judge-dataset own -k recency-new-old --judge-record missing"
     assert command in larger.text
     server.forget()

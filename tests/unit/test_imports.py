@@ -492,7 +492,7 @@ def test_a_key_that_stands_twice(project: Project, take: Callable[..., str], sna
     line = '{"pair": "p01", "selected_response": 1, "selected_response": 2}'
     assert "answers.jsonl:1: an object has the key 'selected_response' twice" in take(line, code=2)
     inner = '[{"pair": "p01", "selected_response": 1, "more": {"a": 1, "a": null}}]'
-    assert lines_about(take(inner, code=2, name="answers.json"), "answers.json: the") == snapshot
+    assert lines_about(take(inner, code=2, name="answers.json"), "answers.json: an object") == snapshot
     assert not list(project.cassettes.rglob("*.jsonl"))
     take('{"pair": "p01", "selected_response": 1, "selected_response": 1}')
     assert len(answers(project)) == 1

@@ -596,7 +596,7 @@ def test_a_full_disk_keeps_the_answers_and_stops_the_run(
 
 # --- Ctrl-C -----------------------------------------------------------------------------------------------
 
-NOTE = re.compile(r"(\d+) of (\d+) answers are kept \((\d+) of them new\), (\d+) remain")
+NOTE = re.compile(r"(\d+) of (\d+) answers are saved \((\d+) of them new\), (\d+) are missing")
 
 
 def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:

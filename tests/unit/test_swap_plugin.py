@@ -804,7 +804,7 @@ def test_a_waiver_of_no_contrast_is_refused(project: Project, contrast: str) -> 
     project.configure(house(more=waiver(contrast)))
     run = project.run("test_recency.py")
     assert run.ret != 0
-    assert f"[[waivers]] names no contrast: {contrast!r}" in run.said
+    assert f"[[waivers]] contrast {contrast!r} does not exist" in run.said
     for words in ("judges.toml", "recency-new-old", "provenance-human-llm", "position-no-cue"):
         assert words in run.said
     assert not run.folder.exists()
