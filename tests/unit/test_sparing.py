@@ -73,7 +73,7 @@ def test_expected_calls_stand_beside_the_bound(project: Project, snapshot: Snaps
     said = forecast(project)
     assert "ours: at most 1400 calls" in said
     assert about(said) == [350, pytest.approx(726, abs=14)]
-    assert lines_about(said, "bound, answers") == snapshot
+    assert lines_about(said, "maximum; answers") == snapshot
 
 
 def test_more_pairs_than_the_last_look_are_told(project: Project, snapshot: SnapshotAssertion) -> None:
