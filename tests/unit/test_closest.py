@@ -243,7 +243,7 @@ def test_all_pairs_need_no_choice(
     assert len(asked_about(found)) == POOL
     assert server.counted == {("a", "cue"): 2 * POOL}
     assert not (folder / "cassettes" / "a" / "own" / "closest.json").exists()
-    assert any("31 closest" in note for note in gate.notes) == (closest > POOL)  # type: ignore[attr-defined]
+    assert any("closest = 31" in note for note in gate.notes) == (closest > POOL)  # type: ignore[attr-defined]
     assert gate.notes == snapshot  # type: ignore[attr-defined]
 
 

@@ -307,7 +307,7 @@ def test_of_several_metrics_one_is_named(
     assert "2 of 10 rows (20.0%) cannot be used" in take(capsys, file, *chosen, code=2)
     said = take(capsys, file, *chosen, "--allow", "0.2")
     assert "imported: j on replies: 8 answers about 5 examples" in said
-    assert lines_about(said, "sample ended", "ended (message") == snapshot
+    assert lines_about(said, "sample ended", "limit (message") == snapshot
     pairs = [
         json.loads(line) for line in (project.cassettes / "j" / "replies" / "pairs.jsonl").read_text().splitlines()
     ]
