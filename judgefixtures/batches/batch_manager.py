@@ -81,7 +81,7 @@ class JudgeBatchRoute:
         intake = self.manager.intake
         if intake.tries[key] < self.client.table.max_attempts or key in intake.waiting:
             return False
-        why = intake.whys.get(key, ("a batch before", "what it answered is not kept"))
+        why = intake.whys.get(key, ("an earlier batch", "its answer was not saved"))
         self.manager.given_up.note_worn(self.client.name, why, key)
         return True
 
@@ -189,8 +189,8 @@ class BatchManager:
         if not self.has_sent(client.name):
             return ""
         return (
-            " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
-            "recorded: set batch_parity = 0 at the top of the configuration, delete the lines that begin with "
+            " If one model answers batches and the other direct calls, you can record batches alone: set "
+            "batch_parity = 0 at the top of the configuration, delete the lines that begin with "
             f'{{"digest" and have no "by":"batch" from the files in {self.root / client.name}, and run the same '
             "command again."
         )
@@ -225,11 +225,11 @@ class BatchManager:
         for sent in self.manifest.open:
             if sent.judge in self._providers:
                 continue
-            why = "this run asks that judge nothing"
+            why = "this run does not use that judge"
             if sent.judge.partition(REWORDED)[0] not in self.judges:
-                why = "no judge of that name is configured any more. One of that name collects them"
-            where = sent.batch or "a batch whose id is not known"
-            self.messages.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
+                why = "the judge is not configured. Add its table again to collect the answers"
+            where = sent.batch or "a batch with unknown id"
+            self.messages.append(f"not collected: {sent.judge}: {len(sent)} requests in {where}: {why}")
 
     def _give_up(self) -> None:
         for (batch, _), keys in self.given_up.unread.items():

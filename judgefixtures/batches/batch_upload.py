@@ -52,8 +52,8 @@ class BatchUpload:
         assert self.sent is not None
         self.manifest.note("sent", self.sent, batch=batch)
         cost = sum((letter.cost for letter in self.letters), NOTHING)
-        at_most = "price unknown" if cost.usd is None else f"at most {format_usd(cost.usd)}, half of what it is at once"
-        return self.sent, f"sent: {self.judge}: {len(names)} questions in {batch}; {at_most}"
+        at_most = "price unknown" if cost.usd is None else f"at most {format_usd(cost.usd)}, half the direct price"
+        return self.sent, f"sent: {self.judge}: {len(names)} requests in {batch};  {at_most}"
 
     @property
     def _details(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class FailedRequestNotes:
 
     def tell_asked_again(self) -> Iterator[str]:
         """Yield messages about questions that are asked again."""
-        return (f"{text} -- they are asked again" for text in self._tell_unread(given_up=False))
+        return (f"{text} -- they are sent again" for text in self._tell_unread(given_up=False))
 
     def _tell_unread(self, *, given_up: bool) -> Iterator[str]:
         for (batch, why), every in self.unread.items():

@@ -143,13 +143,13 @@ class BatchManifest:
             try:
                 os.truncate(self.path, whole)
             except OSError as error:
-                what = f"the list of batches {self.path} cannot be mended"
+                what = f"the list of batches {self.path} cannot be repaired"
                 raise files.DamagedFileError(f"{what}: {error.strerror}.") from None
 
     def _take(self, event: dict[str, Any]) -> None:
         kind, intent = _text(event["event"]), _text(event["intent"])
         if kind not in KINDS:
-            raise ValueError("an event that does not exist")
+            raise ValueError("an unknown event")
         intended = next((each for each in reversed(self.sent) if each.intent == intent), None)
         if kind == "intent":
             new = _meant(event)

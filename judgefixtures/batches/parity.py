@@ -93,8 +93,8 @@ class BatchParityCheck:
         both = sum(is_parity_id(name) for _, name in sent.ids)
         if not both or not self.most or any(each.sent is sent for each in self.compared):
             return []
-        why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
-        return [f"parity: {sent.judge}: {both} pairs could not be compared, and the next batch asks them again: {why}"]
+        why = whys.most_common(1)[0][0] if whys else "they have no usable answers"
+        return [f"parity: {sent.judge}: {both} pairs could not be compared; the next batch sends them again: {why}"]
 
 
 def judge_identity_digest(client: ModelClient[Any]) -> str:

@@ -147,9 +147,9 @@ class ResultCollector:
     async def _adopt(self, sent: SentBatch, provider: BatchProvider[Any]) -> bool:
         judge, count = sent.judge, len(sent)
         forget = (
-            f"Where you know that there is none, delete the lines of the intent {sent.intent} from {self.manifest.path}"
+            f"If you know that no batch exists, delete the lines with intent {sent.intent} from {self.manifest.path}"
         )
-        what = f"the list, which is to show whether a batch of {count} questions was made ({forget})"
+        what = f"the provider's list of batches, to find a batch of {count} requests ({forget})"
         try:
             batch = await self._ask(judge, what, lambda: find_batch(self.manifest, sent, provider))
         except batch_api.UncertainError:
@@ -159,7 +159,7 @@ class ResultCollector:
         if batch is not None:
             self.manifest.note("sent", sent, batch=batch, adopted=True)
             self.tries.update(sent.keys)
-            self.words.append(f"found: {judge}: {batch} was sent by a run that ended before it noted that")
+            self.words.append(f"found: {judge}: an interrupted run had sent {batch}")
             return True
         again = missing_since(self.manifest, sent, provider)
         if again is None:

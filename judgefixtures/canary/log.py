@@ -134,8 +134,8 @@ class CanaryLog:
             append_line_synced(self.path, line, _cut_torn)
         except OSError as error:
             raise CanaryLogError(
-                f"the canary's log {self.path} cannot be written: {error.strerror}. This run is not in it; make room "
-                "or rights and run the same command again."
+                f"the canary's log {self.path} cannot be written: {error.strerror}. It lacks this run. Free space "
+                "or change permissions, and run the same command again."
             ) from None
 
 
@@ -144,7 +144,7 @@ def _entry(path: Path, number: int, line: bytes) -> CanaryEntry:
         return CanaryEntry.parse(line)
     except UNREADABLE:
         raise CanaryLogError(
-            f"{path}:{number} is not a run of the canary. Restore the line, or delete it: the others stay good."
+            f"{path}:{number} is not a run of the canary. Restore or delete the line; other lines stay valid."
         ) from None
 
 

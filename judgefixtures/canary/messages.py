@@ -19,8 +19,8 @@ from .reference import CanaryPrompt
 SPOKEN = {"0": "tie", "1": "response 1", "2": "response 2", "x": "no verdict"}
 HEADS = {
     "quiet": "quiet",
-    "drift": "ALARM: its verdicts are no longer those of the judge that was recorded",
-    "model": "ALARM: another model answers than the one that was recorded",
+    "drift": "ALARM: its verdicts changed since the recording",
+    "model": "ALARM: another model answers than in the recording",
     "not-measured": "NOT MEASURED",
 }
 EXITS = {
@@ -43,7 +43,7 @@ def describe_run(result: CanaryResult) -> list[str]:
 
 def describe_forecast(outlook: CanaryForecast) -> list[str]:
     """Return lines about a forecast."""
-    return _lines_below(f"canary of {outlook.reference.judge}: nothing was asked", _sentences().outlook(outlook))
+    return _lines_below(f"canary of {outlook.reference.judge}: nothing was sent", _sentences().outlook(outlook))
 
 
 def _lines_below(head: str, text: str) -> list[str]:

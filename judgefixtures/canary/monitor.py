@@ -302,7 +302,7 @@ def _opened(request: CanaryRequest) -> Run:
 def _name(run: Run, request: CanaryRequest) -> str:
     name = run.config.judge if request.judge is None else request.judge
     if name is None:
-        raise JudgeFixturesError('no judge is named: give --judge NAME, or set judge = "NAME" in the configuration.')
+        raise JudgeFixturesError('no judge to ask. Add --judge NAME, or set judge = "NAME" in the configuration.')
     return name
 
 
@@ -312,18 +312,18 @@ def _check(run: Run, judge: Judge, request: CanaryRequest) -> None:
     run.config.check_sdk(judge.name)
     if table.key_variable and not api_key(table):
         raise JudgeFixturesError(
-            f"judge {judge.name!r}: the environment variable {table.key_variable} holds no API key: set it, or name "
-            f"another with api_key_env in {table.heading}. A canary asks the provider."
+            f"judge {judge.name!r}: the environment variable {table.key_variable} holds no API key, which the canary "
+            f"needs. Set the variable, or name another with api_key_env in {table.heading}."
         )
     if limit is not None and price_usd(table, 1, 1) is None:
         raise JudgeFixturesError(
-            f"--max-cost {limit:g}: the price of {table.model or table.target!r} is not known: set "
-            f"{price_remedy(table)}, or leave the limit out."
+            f"--max-cost {limit:g}: the price of {table.model or table.target!r} is unknown. Set "
+            f"{price_remedy(table)}, or omit the limit."
         )
     if judge.kind.preparation and run.config.canary.answers > 1:
         raise JudgeFixturesError(
-            f"{run.config.heading('canary')} answers = {run.config.canary.answers}: judge {judge.name!r} writes a plan "
-            "first, and answers of one run share it, so that they tell nothing of each other. Set answers = 1."
+            f"{run.config.heading('canary')} answers = {run.config.canary.answers}: judge {judge.name!r} uses plans, "
+            "and answers of one run share a plan, so repeats add no information. Set answers = 1."
         )
     CanaryLog.from_file(_path(run, judge.name))  # a log that cannot be read is no reason to pay first
 
@@ -334,7 +334,7 @@ def _path(run: Run, judge: str) -> Path:
 
 def _why(error: Exception, request: CanaryRequest) -> str:
     if isinstance(error, BudgetError):
-        return f"the next call could cost more than --max-cost {request.max_cost:g} leaves: raise the limit"
+        return f"the next call could exceed --max-cost {request.max_cost:g}: raise the limit"
     text = str(error).replace("What was recorded is kept: ", "")
     text = re.sub(r"run again(| later) with --judge-record missing", r"run the same command again\1", text)
     return safe_message(text)

@@ -89,8 +89,8 @@ def load_reference(run: Run, judge: Judge) -> CanaryReference:
     """
     if not judge.kind.is_asked:
         raise JudgeFixturesError(
-            f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
-            "nobody to ask. Name a judge with a model."
+            f"judge {judge.name!r} is imported from a log, so the canary cannot send requests. "
+            "Choose a judge with a model."
         )
     prompts: list[tuple[str, Condition, Pair, Sequence[_Recorded]]] = []
     served, fingerprints, notes = set[str](), set[str](), list[str]()
@@ -103,7 +103,7 @@ def load_reference(run: Run, judge: Judge) -> CanaryReference:
         served.update(reply.served_model for reply in replies if reply.served_model)
         fingerprints.update(reply.fingerprint for reply in replies if reply.fingerprint)
         if len(chosen) < wanted:
-            notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
+            notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and only these are sent")
     if not prompts:
         raise JudgeFixturesError(_nothing(run, judge))
     repeats = 1 + max(len(recorded) for *_, recorded in prompts)
@@ -145,15 +145,15 @@ def _nothing(run: Run, judge: Judge) -> str:
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
         if pairs:
             return (
-                f"judge {judge.name!r} is recorded on {dataset}, but the recordings do not replay: "
+                f"judge {judge.name!r} is recorded on {dataset}, but its recordings cannot be replayed: "
                 f"{_fault(run, judge, dataset, pairs[:1], condition)}"
             )
     datasets = " and ".join(dataset for dataset, _ in _groups(run, judge))
-    of_functions = " (of a function, what it asks over HTTP)" if judge.is_opaque else ""
+    of_functions = " (only HTTP calls of a function are recorded)" if judge.is_opaque else ""
     return (
-        f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
-        f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
-        "datasets that are recorded as close_dataset and clear_dataset in "
+        f"judge {judge.name!r} has no recordings on {datasets}{of_functions}, and the canary compares with "
+        f"recordings. Record the judge: {_command(run, judge)} --judge-record missing. Or set "
+        "close_dataset and clear_dataset to recorded datasets in "
         f"{run.config.heading('canary')}."
     )
 
@@ -163,7 +163,7 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
         run.answers(judge, dataset, pairs, [(condition, 0)])
     except JudgeFixturesError as error:
         return str(error)
-    return "they are of other prompts."
+    return "their prompts differ."
 
 
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:

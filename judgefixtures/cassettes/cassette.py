@@ -334,11 +334,11 @@ class Cassette:
         """Remedy for another judge's recordings, ending in the command."""
         if self.renews:
             return (
-                f"Others in this folder are of the judge as it is now. Record anew what is not: "
+                f"Other recordings in this folder fit the judge as it is now. Record the rest again: "
                 f"{self.command('missing')}"
             )
         if self.mode == "none":
-            return f"Go back to the recorded judge, or record anew: {self.command('all')}"
+            return f"Restore the recorded judge, or record again: {self.command('all')}"
         return MESSAGES.all_of_other_judges(self.command("all"))
 
 
@@ -356,8 +356,8 @@ def explain_miss(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
         state = "holds no answers" if cassette.file.path.exists() else "does not exist"
         state += f". {elsewhere}" if (elsewhere := find_recordings_elsewhere(cassette)) else ""
         state += f". Record: {cassette.command('missing')}"
-        return f"nothing is recorded for {what}: {cassette.file.path} {state}"
-    return f"no recording answers {what}: {_reason(cassette, pair, repeat, plan)} Record: {cassette.command('missing')}"
+        return f"no recording for {what}: {cassette.file.path} {state}"
+    return f"no recording for {what}: {_reason(cassette, pair, repeat, plan)} Record: {cassette.command('missing')}"
 
 
 def find_recordings_elsewhere(cassette: Cassette) -> str:
@@ -396,8 +396,8 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
     frozen, it = cassette.snapshot.get(now.id), "example" if isinstance(now, Example) else "pair"
     if frozen is not None and (frozen.response_1, frozen.response_2) == (now.response_2, now.response_1):
         return (
-            "the pair's responses changed places since the recording, in the file or by balance_positions, which "
-            "keeps gold even over positions: some pair's gold, or which pairs there are, changed."
+            "the pair's responses swapped places since the recording. The file changed, or balance_positions moved "
+            "them because the gold of some pair, or the set of pairs, changed."
         )
     if frozen is not None and (fields := changed_fields(frozen, now)):
         return f"the {it}'s {' and '.join(fields)} changed since the recording."
@@ -408,13 +408,13 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
         return f"the {it}'s {' and '.join(changed)} changed since the recording."
     if row is None:
         of = f"{len({key[0] for key in recorded})} {it}s are recorded in {cassette.file.path}"
-        return f"{of}, not this one (a recording that was cut short?)."
+        return f"{of}, but not this one (was the recording interrupted?)."
     if row.plan not in ("", plan):
         return (
-            "the pair's plan is not the one that this answer was recorded with: plan.jsonl was recorded anew "
-            "(or changed) and this condition was not."
+            "this answer was recorded with another plan: plan.jsonl changed or was recorded again, but this "
+            "condition was not."
         )
-    attacks = "the labels or the grade_field that an attack names, or " if isinstance(pair, Example) else ""
+    attacks = "the labels or the grade_field in an attack, or " if isinstance(pair, Example) else ""
     return MESSAGES.request_changed(it, attacks)
 
 

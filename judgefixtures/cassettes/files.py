@@ -314,7 +314,7 @@ class CassetteFile:
         self.header, self._data, self._index, self._appended = None, b"", {}, {}
         try:
             if self.path.exists() and self.path.stat().st_size > LARGEST_FILE:
-                raise CassetteError(f"the cassette {self.path} is larger than {LARGEST_FILE} bytes: record it anew.")
+                raise CassetteError(f"the cassette {self.path} is larger than {LARGEST_FILE} bytes: record it again.")
             self._data = read_bytes(self.path)
         except FileNotFoundError:
             return
@@ -415,7 +415,7 @@ def atomic_write(path: Path, content: bytes | Iterable[bytes]) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
-        raise CassetteError(f"{path} cannot be written: {error.strerror}. The old file is untouched.") from None
+        raise CassetteError(f"{path} cannot be written: {error.strerror}. The old file is unchanged.") from None
 
 
 def or_replaced(read: Callable[[], T], otherwise: T, *, is_replaced: bool = True) -> T:

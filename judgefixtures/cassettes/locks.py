@@ -30,7 +30,7 @@ def file_lock(path: Path) -> contextlib.AbstractContextManager[None]:
     folder = path.parent.resolve()
     lock = folder / f".{path.name}{LOCK}"
     if lock.is_symlink():
-        raise CassetteError(f"{lock} is a link and no lock: delete it.")
+        raise CassetteError(f"{lock} is a link, not a lock. Delete it.")
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     # Only whoever takes the lock makes its file: where files cannot be locked, that it is there is the lock.
@@ -79,6 +79,6 @@ def temporary_file(name: str, kind: str) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise CassetteError(
-            f"the folder of locks {folder} cannot be made: {error.strerror}. Remove what is in the way, or set TMPDIR."
+            f"the folder of locks {folder} cannot be created: {error.strerror}. Remove the obstacle, or set TMPDIR."
         ) from None
     return folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.{kind}"

@@ -53,8 +53,8 @@ class MergeResult:
     twice: int
 
     def __str__(self) -> str:
-        twice = f"; {self.twice} were asked on both: the first answer stays" if self.twice else ""
-        return f"{self.lines} lines, of {self.ours} and {self.theirs}{twice}"
+        twice = f"; {self.twice} answered on both: the first answer stays" if self.twice else ""
+        return f"{self.lines} lines from {self.ours} and {self.theirs}{twice}"
 
 
 def merge_conflicted_file(path: Path) -> MergeResult | None:
@@ -252,10 +252,10 @@ def _joined_pairs(path: Path, both: MergeVersions) -> MergeResult:
 
     def between(mine: bytes, _its: bytes) -> bytes:
         raise files.CassetteError(
-            f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {MESSAGES.keep_one(path)}"
+            f"{path}: pair {json.loads(mine)['id']!r} differs between the branches: {MESSAGES.keep_one(path)}"
         )
 
-    wrong = "is not a pair of its own. Restore it first."
+    wrong = "is not a pair with its own id. Restore it first."
     pairs, ours, theirs = MergeFormat(lambda line: str(json.loads(line)["id"]), wrong, within, between).join(path, both)
     content = b"".join(pairs[name] + b"\n" for name in sorted(pairs))
     return MergeResult(content, ours, theirs, len(pairs), 0)
@@ -285,7 +285,7 @@ def _joined_batches(path: Path, versions_read: MergeVersions) -> MergeResult:
             raise ValueError("an event of nothing that was intended")
         return str(event["intent"])
 
-    wrong = "is not an event of a batch. Restore it, or delete it where it is the torn last line of its version."
+    wrong = "is not an event of a batch. Restore it; if it is an incomplete last line, delete it."
     by_intent, _, _ = MergeFormat(intent, wrong, both, both).join(
         path, versions_read
     )  # all that is said of one, in one text
@@ -303,7 +303,7 @@ def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, 
     elif theirs.extends(ours) or ours == base:
         kept = both.theirs
     else:
-        raise files.CassetteError(f"{path}: the two branches froze different {what}: {MESSAGES.keep_one(path)}")
+        raise files.CassetteError(f"{path}: the two branches saved different {what}: {MESSAGES.keep_one(path)}")
     return MergeResult(kept, len(ours.pairs), len(theirs.pairs), len(parsed(path, kept).pairs), 0)
 
 

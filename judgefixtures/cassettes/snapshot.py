@@ -21,11 +21,11 @@ SAMPLE_FORMAT = 1
 CHOICE_FORMAT = 1
 # Answers are found by what was asked, so that nothing is asked again about pairs that the dataset still has.
 REMEDY = (
-    f"Restore {PAIRS_FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them anew, from the "
-    "dataset, and asks only what no recording answers."
+    f"Restore {PAIRS_FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them again from the "
+    "dataset and records only missing answers."
 )
 
-CHOICE_REMEDY = "Restore it, or remove it: then --judge-record missing chooses anew, from what is recorded."
+CHOICE_REMEDY = "Restore it, or delete it: --judge-record missing then chooses again from the recordings."
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ def read_snapshot_pairs(folder: Path) -> dict[str, Pair]:
     except DamagedFileError:
         raise
     except JudgeFixturesError as error:
-        raise CassetteError(f"the frozen pairs are damaged ({error}) {REMEDY}") from None
+        raise CassetteError(f"the saved pairs are damaged ({error}) {REMEDY}") from None
 
 
 @functools.lru_cache(maxsize=4)
@@ -108,9 +108,7 @@ def read_snapshot(folder: Path) -> SampleSnapshot | None:
     frozen = read_snapshot_pairs(folder)
     changed = [name for name, digest in sample.pairs if name not in frozen or frozen[name].digest != digest]
     if changed:
-        raise CassetteError(
-            f"{path} and {PAIRS_FILE} beside it do not fit: pair {changed[0]!r} is missing or another one. {REMEDY}"
-        )
+        raise CassetteError(f"{path} and {PAIRS_FILE} do not match: pair {changed[0]!r} is missing or differs. {REMEDY}")
     return sample
 
 
@@ -145,9 +143,9 @@ def parse_closest_snapshot(path: Path, content: bytes) -> ClosestPairsSnapshot:
     def choice(written: dict[str, Any]) -> ClosestPairsSnapshot:
         pool, pairs = written["pool"], _named_pairs(written["pairs"])
         if written["closest"] != len(pairs):
-            raise ValueError(f"closest is {written['closest']!r}, and it has {len(pairs)} pairs")
+            raise ValueError(f"closest is {written['closest']!r}, but it has {len(pairs)} pairs")
         if type(pool) is not int or pool < len(pairs):
-            raise ValueError(f"pool is {pool!r}, not the number of pairs there were to choose from")
+            raise ValueError(f"pool is {pool!r}, which must be a number of at least {len(pairs)}")
         return ClosestPairsSnapshot(pool, pairs, written.get("mark"))
 
     return _parsed(path, content, CHOICE_FORMAT, choice, CHOICE_REMEDY)
@@ -169,7 +167,7 @@ def _parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, 
     try:
         written = json.loads(content)
         if written.pop("judgefixtures") != number:
-            raise ValueError("of another format")
+            raise ValueError("another format")
         return build(written)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError):
@@ -182,7 +180,7 @@ def _named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
         raise TypeError(f"pairs is a {type(written).__name__}, not a list")
     pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written)
     if len({name for name, _ in pairs}) != len(pairs):
-        raise ValueError("a pair stands in it twice")
+        raise ValueError("it contains a pair twice")
     return pairs
 
 

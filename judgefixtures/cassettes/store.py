@@ -205,7 +205,7 @@ class CassetteStore:
         if not len(part) or part.header is None or part.header.get("run") == self.run:
             return ""
         until = datetime.datetime.fromtimestamp(part.path.stat().st_mtime).astimezone()
-        return f"{len(part)}, the last of {until:%Y-%m-%d %H:%M}"
+        return f"{len(part)}, the last from {until:%Y-%m-%d %H:%M}"
 
     def _take_done(self, judge: RecordedJudge, cassette: Cassette) -> None:
         """Accept answers of this run or of a resumed `all`."""

@@ -138,7 +138,7 @@ def _skipped(only_sdks: bool) -> tuple[str, ...]:
     from vcr.patch import PATCHER_NAMES
 
     if "httpx2" not in PATCHER_NAMES:
-        raise CassetteError("this vcrpy does not record httpx2, which the SDKs use: install vcrpy >= 9.4.")
+        raise CassetteError("this vcrpy cannot record httpx2, which the SDKs use. Install vcrpy >= 9.4.")
     return tuple(name for name in PATCHER_NAMES if name not in SDK_LIBRARIES) if only_sdks else ()
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 GATES = """\
-The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
-The simulated judges are served by `python -m judgefixtures.simulator`.
+pytest runs the gates. Their options: `pytest --help`, group "gates of LLM judges".
+The simulated judges: `python -m judgefixtures.simulator`.
 """
 
 
@@ -96,7 +96,7 @@ class _Version(argparse.Action):
 def _mapping(text: str) -> list[tuple[str, str]]:
     parts = [part.partition("=") for part in text.split(",")]
     if any(not (name.strip() and sign and value.strip()) for name, sign, value in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, or several of these with commas between")
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE or a comma-separated list of these")
     return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
@@ -132,7 +132,7 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
     joined: dict[str, str] = {}
     for name, value in chain.from_iterable(given):
         if joined.setdefault(name, value) != value:
-            raise JudgeFixturesError(f"{option} says {name}={joined[name]} and {name}={value}: give one of the two.")
+            raise JudgeFixturesError(f"{option} has both {name}={joined[name]} and {name}={value}. Remove one.")
     return joined
 
 

@@ -70,9 +70,7 @@ def write_scaffold(folder: Path, mode: str = "pairwise", provider: str = "openai
         if value not in accepted:
             raise JudgeFixturesError(f"--{option} {value}: {accepted_values(value, accepted)}.")
     if not folder.is_dir():
-        raise JudgeFixturesError(
-            f"{folder} is not a folder: name the root of the repository whose judge is to be gated."
-        )
+        raise JudgeFixturesError(f"{folder} is not a folder. Give the root of the repository with your judge.")
     done, kit = ScaffoldResult(), KITS[mode]
     table = _table(folder, starter_configuration(mode, provider, has_data=(folder / kit.data).is_file()))
     taken = _taken(folder)
@@ -98,7 +96,7 @@ def write_scaffold(folder: Path, mode: str = "pairwise", provider: str = "openai
 def _write(folder: Path, file: Path, text: str, done: ScaffoldResult) -> None:
     if os.path.lexists(folder / file):
         gates = not file.name.startswith("test_") or "mark.judge_" in _text(folder / file)
-        hint = "" if gates else ", and gates no judge: rename it and run this again"
+        hint = "" if gates else ", but has no judge test: rename it and run this command again"
         done.left.append(f"{file}: it exists{hint}")
         return
     (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -118,8 +116,8 @@ def _table(folder: Path, text: str) -> str | None:
         tomllib.loads(before + text)
     except ValueError as error:
         raise JudgeFixturesError(
-            f"{folder / 'pyproject.toml'}: the table [tool.judgefixtures] cannot be added to it ({error}): `tool` is "
-            "written as one value there. Write it as tables first."
+            f"{folder / 'pyproject.toml'}: cannot add the table [tool.judgefixtures] ({error}): `tool` is one inline "
+            "value. Write `tool` as tables first."
         ) from None
     return text
 
@@ -127,8 +125,8 @@ def _table(folder: Path, text: str) -> str | None:
 def _configure(folder: Path, table: str | None, done: ScaffoldResult) -> None:
     if table is None:
         always = _at(_parsed(_pyproject(folder), folder), "tool", "judgefixtures", "collect") != "named"
-        hint = '; with collect = "named" in it, plain `pytest` would make no judge item' if always else ""
-        done.left.append(f"pyproject.toml: it has a table [tool.judgefixtures]{hint}")
+        hint = '; add collect = "named", so that plain `pytest` runs no judge tests' if always else ""
+        done.left.append(f"pyproject.toml: it has [tool.judgefixtures]{hint}")
     else:
         _append(folder / "pyproject.toml", table, "the table [tool.judgefixtures]", done)
 
@@ -140,7 +138,7 @@ def _ignore(folder: Path, done: ScaffoldResult) -> None:
         lines = [*([""] if before and not before.endswith("\n") else []), "# unfinished recordings", *lacking, ""]
         _append(folder / ".gitignore", "\n".join(lines), "unfinished recordings", done)
     else:
-        done.left.append(".gitignore: it names unfinished recordings")
+        done.left.append(".gitignore: it lists unfinished recordings")
 
 
 def _append(file: Path, text: str, what: str, done: ScaffoldResult) -> None:

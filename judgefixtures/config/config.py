@@ -62,8 +62,8 @@ class Config(StrictTable):
     def _check_there(self, kind: str, name: str, tables: Mapping[str, object]) -> None:
         if name not in tables:
             raise JudgeFixturesError(
-                f"there is no {kind} {name!r}: {accepted_values(name, tables)}. {kind.capitalize()}s are "
-                f"{self.heading(f'{kind}s', 'NAME')} tables of {self.file}."
+                f"there is no {kind} {name!r}: {accepted_values(name, tables)}. Add a table "
+                f"{self.heading(f'{kind}s', 'NAME')} to {self.file}."
             )
 
     def datasets_of(self, family: str, judge: str | None = None) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def load_config(file: Path, *, table: tuple[str, ...] | None = None) -> Config:
         written = written.get(key, {})
         if not isinstance(written, dict):
             name = ".".join(table[:depth])
-            raise JudgeFixturesError(f"{file}: {name} is a {type(written).__name__}: it must be the table [{name}].")
+            raise JudgeFixturesError(f"{file}: {name} must be a table [{name}], got a {type(written).__name__}.")
     return build_config(written, str(file), file.parent, table)
 
 
@@ -70,7 +70,7 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
     for name in beside if isinstance(beside, dict) else ():
         if name != own and _alike(name, own):
             raise JudgeFixturesError(
-                f"{file}: nothing reads {table_heading(above, name)}: did you mean {table_heading(table)}?"
+                f"{file}: {table_heading(above, name)} has no effect: did you mean {table_heading(table)}?"
             )
 
 
@@ -107,7 +107,7 @@ def build_config(
     for name, labels in root.cues.items():
         check_folder_names(place, cues=labels)
         if name in OTHER_FAMILIES:
-            raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a family already: choose another name.")
+            raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a built-in family. Choose another name.")
     own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
     families = (*cues, *OTHER_FAMILIES)
     _check_references(root, families, datasets, tables, place)
@@ -187,9 +187,7 @@ def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: 
     for name, words in terms.items():
         where, family = place.at("cues", name, "terms"), table_heading(place.within, "cues", name)
         if words and not cues[name]:
-            raise JudgeFixturesError(
-                f"{where}: terms belong to labels of a family of your own: {family} has no sentences."
-            )
+            raise JudgeFixturesError(f"{where}: terms need a cue family of your own, but {family} has no sentences.")
         for label, each in words.items():
             if label not in cues[name]:
                 known = accepted_values(label, cues[name])
@@ -197,15 +195,15 @@ def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: 
             for term in each:
                 if not normalize_term(term):
                     raise JudgeFixturesError(
-                        f"{where} {label}: {term!r} can never be found in a reason. A term is "
-                        "words of the letters a to z and digits, in one sentence, and not just a response's name."
+                        f"{where} {label}: {term!r} can never match a reason. Use words of the letters a to z "
+                        "and digits, from one sentence, and not only a response's name."
                     )
 
 
 def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> JudgeTable:
     """Return a checked [judges.NAME] table, or raise JudgeFixturesError."""
     if "extends" in table:
-        raise JudgeFixturesError(f"{where}: extends needs the configuration file's other tables: merge them yourself.")
+        raise JudgeFixturesError(f"{where}: extends works only in a configuration file. Write all keys in this table.")
     return validate_table(JudgeTable, dict(table), where)
 
 
@@ -215,7 +213,7 @@ def _root(written_as: Table, place: ConfigLocation) -> ConfigurationTable:
         if isinstance(value := written.get(key), dict):
             of_one = next((name for name, each in value.items() if isinstance(each, dict)), "NAME")
             raise JudgeFixturesError(
-                f"{place.at(key, of_one)}: there are no such tables: did you mean "
+                f"{place.at(key, of_one)}: unknown table: did you mean "
                 f"{table_heading(place.within, LIKELY[key], of_one)}?"
             )
     if isinstance(written.get("datasets"), list):
@@ -262,7 +260,7 @@ def _template_path(template: str, folder: Path, where: str) -> str:
         return str(path) if "/" in template or path.is_file() else template
     except OSError:
         raise JudgeFixturesError(
-            f"{where}: template = {template[:60]!r}... cannot be a path: write the prompt into a file and name that."
+            f"{where}: template = {template[:60]!r}... is not a path. Write the prompt to a file and give its path."
         ) from None
 
 
@@ -270,7 +268,7 @@ def _path(text: str, folder: Path, where: str) -> Path:
     try:
         return (folder / text).resolve()
     except (ValueError, OSError) as error:
-        raise JudgeFixturesError(f"{where} = {text[:60]!r} cannot be a path: {error}.") from None
+        raise JudgeFixturesError(f"{where} = {text[:60]!r} is not a path: {error}.") from None
 
 
 def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: ConfigLocation) -> Table:
@@ -284,7 +282,7 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Config
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
-        raise JudgeFixturesError(f"{place.at('judges', chain[0])} extends itself: {circle}. Break the circle.")
+        raise JudgeFixturesError(f"{place.at('judges', chain[0])} extends itself: {circle}. Remove one extends.")
     inherited = _extended((*chain, parent), tables, place)
     layout = LAYOUTS.get(str(table.get("mode")))
     if "mode" in table and not (layout and layout.has_scale):  # what is switched off takes along what belongs to it

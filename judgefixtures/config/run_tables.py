@@ -36,7 +36,7 @@ def _column(value: object) -> object:
 
 def _label_values(value: object) -> object:
     if not isinstance(value, dict) or not value:
-        raise ValueError('say which values mean pass and which fail: {pass = ["good", 1], fail = ["bad", 0]}')
+        raise ValueError('it must map values to pass and fail: {pass = ["good", 1], fail = ["bad", 0]}')
     if unknown := sorted(value.keys() - set(LABELS)):
         raise ValueError(f"unknown label {unknown[0]!r}; {accepted_values(unknown[0], LABELS)}")
     meant: dict[str, str] = {}
@@ -46,7 +46,7 @@ def _label_values(value: object) -> object:
             if (word := label_key(each)) is None:
                 raise ValueError(f"{label}: {each!r} is not a text, a number, or true or false")
             if meant.setdefault(word, label) != label:
-                raise ValueError(f"{word!r} is both pass and fail: keep one of the two")
+                raise ValueError(f"{word!r} is both pass and fail: remove one")
     return meant
 
 
@@ -77,7 +77,7 @@ class DatasetTable(StrictTable):
     @classmethod
     def _several_labels(cls, columns: object) -> object:
         if isinstance(columns, dict) and not _is_column(columns.get("labels", "labels")):
-            raise ValueError('give columns.labels a column, or a list of columns such as ["anna", "bo"]')
+            raise ValueError('columns.labels must be a column, or a list of columns such as ["anna", "bo"]')
         return columns
 
     @model_validator(mode="after")
@@ -88,21 +88,19 @@ class DatasetTable(StrictTable):
         preference = columns & {"chosen", "rejected"}
         if preference and (columns & {"response_1", "response_2", "gold"} or self.gold_values):
             raise ValueError(
-                "columns: chosen and rejected say which response is better: give no response_1, "
-                "response_2, gold or gold_values beside them"
+                "columns: chosen and rejected already name the better response: remove response_1, "
+                "response_2, gold and gold_values"
             )
         if "response" in columns and (two := columns & {"response_1", "response_2", "chosen", "rejected"}):
-            raise ValueError(
-                f"columns: response is that of an example, and {min(two)} is of a pair: name the one or the other"
-            )
+            raise ValueError(f"columns: response is for examples and {min(two)} for pairs: remove one")
         if listed := [key for key, each in (self.columns or {}).items() if isinstance(each, list) and key != "labels"]:
-            raise ValueError(f"columns: {listed[0]} is one column: only labels may stand in several")
+            raise ValueError(f"columns: {listed[0]} must be one column: only labels can have several")
         return self
 
 
 def _increasing(looks: list[int]) -> list[int]:
     if not looks or looks[0] < 1 or any(later <= earlier for earlier, later in itertools.pairwise(looks)):
-        raise ValueError("looks are numbers of pairs per dataset, 1 or more, each larger than the one before")
+        raise ValueError("looks must be increasing numbers of pairs per dataset, each at least 1")
     return looks
 
 
@@ -225,7 +223,7 @@ class SwapTable(StrictTable):
     def _planned_or_a_share(cls, value: object) -> object:
         share = isinstance(value, float) and 0 < value < 1
         if value != "plan" and not share:
-            raise ValueError('it is "plan", the margin that so many pairs can carry, or a share between 0 and 1')
+            raise ValueError('it must be "plan" (a margin by the number of pairs) or a share between 0 and 1')
         return value
 
 
@@ -264,7 +262,7 @@ class CanaryTable(StrictTable):
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
         if not self.close_pairs + self.clear_pairs:
-            raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
+            raise ValueError("close_pairs and clear_pairs are both 0: set at least one above 0")
         return self
 
     def groups(self, close: str, clear: str) -> tuple[tuple[str, int], ...]:
@@ -335,5 +333,5 @@ class ConfigurationTable(StrictTable):
         if value is False:
             return None
         if not isinstance(value, dict):
-            raise ValueError("it is a table with dataset, pairs and threshold, or false, which leaves it out")
+            raise ValueError("it must be a table with dataset, pairs and threshold, or false (no control)")
         return value

@@ -51,7 +51,7 @@ def read_toml(file: Path) -> Table:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         if both_allowed == text:
-            hint = " A judge's table is [judges.NAME], and not [judge.NAME]." if SINGULAR.search(text) else ""
+            hint = " Write [judges.NAME] instead of [judge.NAME]." if SINGULAR.search(text) else ""
             raise JudgeFixturesError(f"{file} is not valid TOML: {error}.{hint}") from None
     try:
         return tomllib.loads(both_allowed)
@@ -89,7 +89,7 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
         known = _keys_at(model, location[:-1])
         return f"{where}: unknown key {key!r}: {accepted_values(location[-1], known)}."
     if error["type"] == "missing":
-        return f"{where}: key {key!r} is missing: add it."
+        return f"{where}: key {key!r} is missing. Add it."
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
     if key.endswith(("base_url", "endpoint")):  # its query may hold a key, and a password may stand before its host

@@ -59,14 +59,14 @@ def _people(of: _Answers) -> ImportCapabilities:
     if not of.of_examples:
         known = sum(pair.gold is not None for pair in of.about)
         if known and of.content.check != "accuracy":
-            return _capability(False, "", "accuracy (each response passes or fails by itself, and neither is chosen)")
+            return _capability(False, "", "accuracy (grades choose no response)")
         return _capability(known, f"accuracy on {pluralize(known, 'pair')} with gold", "accuracy (no pair has gold)")
     labels = Counter(pair.label for pair in of.about if isinstance(pair, Example))
     known, least = sum(labels[label] for label in LABELS), min(labels[label] for label in LABELS)
     if known and of.content.check != "agreement":
-        return _capability(False, "", "agreement with labels (a score neither passes nor fails: set pass_mark)")
+        return _capability(False, "", "agreement with labels (scores need a pass_mark)")
     counts = ", ".join(f"{labels[label]} {label}" for label in LABELS)
-    few = "" if least >= FEWEST_OF_A_CLASS else f", and a limit takes {FEWEST_OF_A_CLASS} of each"
+    few = "" if least >= FEWEST_OF_A_CLASS else f", a limit needs {FEWEST_OF_A_CLASS} of each"
     text = f"agreement with {pluralize(known, 'label')} ({counts}{few})"
     return _capability(known, text, "agreement with people (no example has a label)")
 
@@ -76,7 +76,7 @@ def _position(of: _Answers) -> ImportCapabilities:
         return _capability(False, "", "position (one response has no order)")
     orders = Counter(pair for pair, _ in {(each.key.pair, each.key.shown) for each in of.own})
     both = sum(count > 1 for count in orders.values())
-    why = _as_far(of, both, "in both orders", "no pair stands there in both orders")
+    why = _as_far(of, both, "in both orders", "no pair is in both orders")
     text = f"position ({pluralize(both, 'pair')} in both orders)"
     return _capability(both and both == len(of.about), text, f"position ({why})")
 
@@ -84,19 +84,19 @@ def _position(of: _Answers) -> ImportCapabilities:
 def _noise(of: _Answers) -> ImportCapabilities:
     counts = Counter((each.key.pair, each.key.shown) for each in of.own)
     again, least = len({pair for (pair, _), count in counts.items() if count > 1}), min(counts.values(), default=0)
-    why = _as_far(of, again, "answered again", "nothing says that anything was answered twice: --columns repeat=...")
+    why = _as_far(of, again, "answered again", "no repeats; name their column: --columns repeat=...")
     text = f"noise ({least} answers each to {of.content.words.counted(len(of.about))})"
     return _capability(least > 1, text, f"noise ({why})")
 
 
 def _as_far(of: _Answers, some: int, what: str, none: str) -> str:
-    return f"{some} of {of.content.words.counted(len(of.about))} {what}, and all have to be" if some else none
+    return f"{some} of {of.content.words.counted(len(of.about))} {what}, all needed" if some else none
 
 
 def _cues(of: _Answers) -> ImportCapabilities:
     conditions = sorted({each.key.condition for each in of.every} - {NO_CUE.name})
     text = f"cues and edits ({join_names(conditions, ', ', most=MOST_NAMED)})"
-    why = "cues, edits and attacks (nothing says with which of them it was asked: --columns condition=...)"
+    why = "cues, edits and attacks (no condition; name its column: --columns condition=...)"
     return _capability(conditions, text, why)
 
 
@@ -104,7 +104,7 @@ def _reasons(of: _Answers) -> ImportCapabilities:
     reasoned, cued = sum(bool(each.reason) for each in of.every), len(of.own) < len(of.every)
     text = f"reasons ({reasoned} of {pluralize(len(of.every), 'answer')})"
     scope = _capability(reasoned, text, "reasons (the log has none)")
-    admits = "what it admits of cues"
+    admits = "cue acknowledgment"
     return scope + _capability(cued and reasoned, admits, f"{admits} (no {'reasons' if cued else 'cues'})")
 
 
@@ -116,10 +116,8 @@ def _copies(of: _Answers) -> ImportCapabilities:
         answers.setdefault((each.key.shown, each.key.repeat), []).append(repr(each.said))
     copies = [each for each in answers.values() if len(each) > 1]
     torn, more = sum(len({*each}) > 1 for each in copies), "s" if len(copies) == 1 else ""
-    named = f"{pluralize(len(copies), 'response')} stand{more} there under several ids"
-    return _capability(
-        copies, f"copies ({named}, {torn} judged differently)", "copies (no response stands there under two ids)"
-    )
+    named = f"{pluralize(len(copies), 'response')} appear{more} with several ids"
+    return _capability(copies, f"copies ({named}, {torn} judged differently)", "copies (no response has two ids)")
 
 
 def _groups(of: _Answers) -> ImportCapabilities:
@@ -128,10 +126,10 @@ def _groups(of: _Answers) -> ImportCapabilities:
     columns = (MODEL,) if of.of_examples else MODELS
     where = f"--columns {MODEL}=..." if of.of_examples else f"columns {' and '.join(MODELS)}"
     models = [pair.columns[name] for pair in of.about for name in columns if name in pair.columns]
-    unknown = f"nothing says which model wrote what: {where}"
+    unknown = f"no author; name the column: {where}"
     apart = {
-        "length": (any(_differ(map(count_words, each)) for each in sets), "all are as long"),
-        "format": (any(_differ(map(formats_of, each)) for each in sets), "all have the same"),
+        "length": (any(_differ(map(count_words, each)) for each in sets), "all have the same length"),
+        "format": (any(_differ(map(formats_of, each)) for each in sets), "all have the same format"),
         "model": (_differ(models), "one model wrote all" if models else unknown),
     }
     can = [name for name, (is_one, _) in apart.items() if is_one]

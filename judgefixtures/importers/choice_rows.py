@@ -28,7 +28,7 @@ class ChoiceRows(PairRowFormat):
     stated: ClassVar[tuple[str, ...]] = (CHOICE.field,)
     holds: ClassVar[str] = "choices between two responses"
     asked: ClassVar[str] = "which response was chosen"
-    alike: ClassVar[str] = ", in the same order,"
+    alike: ClassVar[str] = ", in the same order"
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def _check_share(request: ImportRequest, reader: RowMatcher, n: int) -> None:
 
 def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[Pair, ...]:
     if request.pairs is not None:
-        check_file(request.pairs, "name a file of pairs or examples with --pairs")
+        check_file(request.pairs, "set --pairs to a file of pairs or examples")
         return _without_secrets(load_pairs(_beside(dataset, request.pairs, config)), str(request.pairs))
     if dataset not in config.datasets:
         return ()
@@ -149,7 +149,7 @@ def _known_pairs(request: ImportRequest, dataset: str, config: Config) -> tuple[
 
 
 def _beside(dataset: str, pairs: Path, config: Config) -> Source:
-    heading = f'{config.heading("datasets", dataset)} (path = "{pairs}"), and give --dataset {dataset} and no --pairs'
+    heading = f'{config.heading("datasets", dataset)} (path = "{pairs}"), with --dataset {dataset} and no --pairs'
     return Source(dataset, pairs, balance_positions=False, heading=heading)
 
 
@@ -193,13 +193,13 @@ def _as_text(value: object) -> object:
 
 def _none_wanted(request: ImportRequest, rows: Sequence[DataRow]) -> str:
     if not rows:
-        return f"{request.names} holds no rows: a log has a row for each answer, such as one JSON object per line."
+        return f"{request.names} holds no rows. Write one row per answer, such as one JSON object per line."
     reasons = []
     for column in request.where:
         values = {str(_as_text(value)) for row in rows if (value := lookup(row.fields, column)) is not MISSING}
         reasons.append(f"{column} is {quote_names(sorted(values)[:10])}" if values else f"no row has {column!r}")
     conditions = " and ".join(f"{column}={value}" for column, value in request.where.items())
-    return f"{request.names}: none of {len(rows)} rows has --where {conditions}: {'; '.join(reasons)}."
+    return f"{request.names}: none of {len(rows)} rows matches --where {conditions}: {'; '.join(reasons)}."
 
 
 # --- what is written, and what is said of it --------------------------------------------------------------------

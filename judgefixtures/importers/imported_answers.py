@@ -278,7 +278,7 @@ def read_imported(path: Path) -> Imported:
                     continue
                 answered = _answered(fields)
                 if answered.key in answers:
-                    raise ValueError("the same pair, order, condition and repeat stand in it twice")
+                    raise ValueError("it has the same pair, order, condition and repeat twice")
             except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise CassetteError(f"{path}:{number} is not a line of imported answers ({error}). {AGAIN}") from None
             answers[answered.key] = answered
@@ -300,7 +300,7 @@ AGAIN = "Restore it, or import the log again (judgefixtures import)."
 
 def _head(fields: Any) -> dict[str, Any]:
     if not isinstance(fields, dict) or fields.get(FORMAT_KEY) != FORMAT:
-        raise ValueError(f"the first line must say {FORMAT_KEY}: {FORMAT}")
+        raise ValueError(f"the first line must have {FORMAT_KEY}: {FORMAT}")
     logs = tuple(LogSource(_text(log["name"]), _text(log["digest"])) for log in fields["logs"])
     return {"judge": _text(fields["judge"]), "dataset": _text(fields["dataset"]), "logs": logs}
 
@@ -350,7 +350,7 @@ class Imports:
             path = self.path(judge, dataset)
             if not path.is_file():
                 datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{IMPORTED_FILE}"))
-                others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
+                others = f"Use --judge-dataset {' or '.join(datasets)}, or import" if datasets else "Import"
                 raise JudgeFixturesError(MESSAGES.no_imported_answers(judge, dataset, path, others))
             imported = read_imported(path)
             if (imported.judge, imported.dataset) != key:
@@ -408,7 +408,7 @@ class Imports:
         other: Order = "21" if condition.order == "12" else "12"
         there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))
         # Both orders of a pair are one another's mirror: which is called the first may differ from run to run.
-        return f" (about {there} of them it has the other order alone)" if there else ""
+        return f" ({there} of them only in the other order)" if there else ""
 
 
 def _named(arm: Arm) -> str:

@@ -43,14 +43,14 @@ def check_values(entries: Iterable[LogRow], columns: Sequence[str], *, skipped: 
                 raise entry.row.mistake(f"{entry.column(field)} is {value}: {NO_VALUE}")
 
 
-NO_VALUE = "a program wrote a number that is none. Write null there, or leave the cell empty, where there is no value."
+NO_VALUE = "this is not a valid number. If there is no value, write null or leave the cell empty."
 
 
 def _problem_of(value: str, *, numbers: bool) -> str:
     if FORMULA.match(value[:LONGEST]):
         return (
-            "the file was saved with formulas in place of their values, or with one that failed. Save it with the "
-            "values (copy the sheet, and paste it as values), and import that."
+            "the file contains a formula, or the error of a formula, instead of a value. Save it with values (copy "
+            "the sheet and paste it as values), and import that."
         )
     return NO_VALUE if numbers and NO_NUMBER.fullmatch(value[:LONGEST]) else ""
 

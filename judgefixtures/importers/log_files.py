@@ -30,7 +30,7 @@ class LogFile:
 
 def read_log(file: Path, form: str | None = None) -> LogFile:
     """Return a log in this or the detected format, or raise JudgeFixturesError."""
-    check_file(file, "give a log, a file with one answer per row")
+    check_file(file, "import a log with one answer per row")
     if form is not None and form not in EXPORTS:
         raise JudgeFixturesError(f"--format: there is no format {form!r}: {accepted_values(form, EXPORTS)}.")
     for tool in EXPORTS.values():

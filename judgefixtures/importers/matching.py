@@ -108,7 +108,7 @@ class RowMatcher:
         if pair is None and pair_in_row is not None and not name:
             texts = _texts(pair_in_row, "12")
             if (pair := self.by_texts.get(texts)) is None and texts in self.by_texts:
-                raise UnusableRowError(f"several {content.words.many} have its texts, and it names none by its id")
+                raise UnusableRowError(f"several {content.words.many} have its texts, and it has no id")
         if pair is None:
             known, one = self.given and not self.grows, content.words.one
             if name and len(self.unknown) < MOST_SHOWN:
@@ -118,7 +118,7 @@ class RowMatcher:
             return pair, False
         if _texts(pair_in_row, "12") == _texts(pair, "21"):
             return pair, True
-        raise UnusableRowError(f"its texts are not those of its {content.words.one}")
+        raise UnusableRowError(f"its texts differ from its {content.words.one}")
 
 
 def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
@@ -130,7 +130,7 @@ def _check_columns(content: RowFormat, entries: Sequence[LogRow]) -> None:
             named.append(("labels", column))
     for name, column in named:
         raise JudgeFixturesError(
-            f"--columns {name}={column}: no row has {column!r}; the first one ({entries[0].row.where}) has {first}."
+            f"--columns {name}={column}: no row has {column!r}; the first row ({entries[0].row.where}) has {first}."
         )
     if all(entry.fault for entry in entries):
         return  # nobody judged any of them, which is to be said

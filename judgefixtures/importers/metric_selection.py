@@ -71,7 +71,7 @@ def select_metric(entries: Sequence[LogRow]) -> SelectedMetric:
         raise JudgeFixturesError(f"--label-metric {request.label_metric}: {remarks[0].removeprefix('not used: ')}.")
     who = () if people else tuple(sorted(name for name, by in kinds if by == "person"))
     if who:
-        remarks.append(f"not used: what people say under {quote_names(who)}: as labels with --label-metric NAME")
+        remarks.append(f"not used: people's values of {quote_names(who)}; for labels, add --label-metric NAME")
     others = len(named) - len(own) - len(people)
     return SelectedMetric(tuple(_labelled(own, labels)), others, tuple(remarks), labels, who)
 
@@ -96,9 +96,9 @@ def unused_labels(given: Sequence[Pair], labels: Mapping[str, Sequence[Any]], an
     """Yield how many examples have unused labels, and why."""
     if labels and _are_labelled(given):
         known = pluralize(len(labels), "example")
-        yield f"not used: what people say of {known} in the log: some that are given have labels, and these alone count"
+        yield f"not used: people's labels of {known} in the log, because the given examples have labels"
     elif lost := len(labels.keys() - set(map(id_key, answered))):
-        yield f"not used: what people say of {pluralize(lost, 'example')} in the log that no answer is about"
+        yield f"not used: people's labels of {pluralize(lost, 'example')} without an answer"
 
 
 def _are_labelled(pairs: Iterable[Pair]) -> bool:
@@ -156,18 +156,18 @@ def _which(kinds: Kinds, metric: str | None, option: str, names: str) -> str:
         is_there = any(name == metric for name, _ in kinds)
         what = f"none called {metric!r} is {WHOSE[whose]}" if is_there else f"none is called {metric!r}"
     elif all(by != "judge" for _, by in kinds):
-        what = "none is a judge's"
+        what = "none is from a judge"
     else:
-        what = "none is named"
+        what = "none is selected"
     listed = sorted(kinds.items(), key=lambda item: (item[0][1] != whose, item[0]))
     first = listed[0][0][0]
-    remedy = "" if first == metric else f"Name one, such as {option} {quoted(first)}. "
+    remedy = "" if first == metric else f"Select one, such as {option} {quoted(first)}. "
     lines = [
         f"  {make_one_line(name)} ({WHOSE[by]}): {pluralize(len(held), 'row')}: {_values(held)}"
         for (name, by), held in listed
     ]
     more = [f"  and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else []
-    head = f"{names} holds {pluralize(len(kinds), 'metric')}, and {what}:"
+    head = f"{names} holds {pluralize(len(kinds), 'metric')}, but {what}:"
     return "\n".join([head, *lines[:MOST_LISTED], *more, f"{remedy}Nothing was written."])
 
 

@@ -86,13 +86,13 @@ def _check_fields(content: RowFormat, entries: Sequence[LogRow], because: str) -
         if name in content.fields():
             continue
         if owner := next((other for other in CONTENTS if name in other.fields()), None):
-            why = because or f"no {owner.words.many} are named"
+            why = because or f"--pairs and --dataset name no {owner.words.many}"
             raise JudgeFixturesError(
                 MESSAGES.column_of_other_mode(
                     name, column, owner, why, content, ", ".join(content.fields()), _remedy(content, owner)
                 )
             )
-        raise JudgeFixturesError(f"--columns: there is no field {name!r}: {accepted_values(name, content.fields())}.")
+        raise JudgeFixturesError(f"--columns: unknown field {name!r}: {accepted_values(name, content.fields())}.")
 
 
 def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -> None:
@@ -101,7 +101,7 @@ def _check_others(content: RowFormat, entries: Sequence[LogRow], because: str) -
         first = next((entry for entry in entries if entry.has(theirs)), None)
         if first is None:
             continue
-        known = f"; and {because}" if because else f", and nothing says which {other.words.many} they are about"
+        known = f"; and {because}" if because else f", but their {other.words.many} are unknown"
         about = "" if other.words is content.words else f"{other.words.many} with --pairs or --dataset, or "
         raise first.row.mistake(
             MESSAGES.answers_of_other_mode(

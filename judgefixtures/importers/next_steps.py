@@ -46,11 +46,11 @@ def _again(request: ImportRequest) -> Iterator[str]:
 def _unknown(done: ImportResult) -> Iterator[str]:
     content = done.content
     if done.people:
-        yield f"import again with --label-metric {quoted(done.people[0])}  # there people judged the same"
+        yield f"import again with --label-metric {quoted(done.people[0])}  # uses people's labels"
     elif content.check == "agreement":
         given = done.request.config
         more = "" if given is None else f" --config {quoted(str(given))}"
         label = f"judgefixtures label {done.imported.dataset} --by NAME{more}"
-        yield f"{label}  # no example has a label: have people give some"
+        yield f"{label}  # no example has a label"
     elif content.check == "accuracy":
-        yield "name the better responses: --columns gold=..., or --pairs FILE with a column gold  # no pair has gold"
+        yield "add gold: --columns gold=..., or --pairs FILE with a column gold  # no pair has gold"

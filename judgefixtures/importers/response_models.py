@@ -47,8 +47,8 @@ def response_models(about: Iterable[tuple[str, LogRow]]) -> ResponseModels:
         model = make_encodable(value_to_text(value))
         if models.setdefault(name, model) != model:
             both = " and ".join(repr(make_one_line(each))[:SHOWN] for each in (models[name], model))
-            clash = f"{column} says {both} of the response of {short_repr(name, SHOWN)}, and one model wrote it"
+            clash = f"{column} has {both} for the response of {short_repr(name, SHOWN)}"
             if MODEL in entry.request.columns:
-                raise entry.row.mistake(f"{clash}. Name the column of who wrote it with --columns {MODEL}=...")
-            return ResponseModels({}, f"not used: {clash}: by model with --columns {MODEL}=... of who did")
+                raise entry.row.mistake(f"{clash}. Name the column of the author with --columns {MODEL}=...")
+            return ResponseModels({}, f"not used: {clash}; name the column of the author: --columns {MODEL}=...")
     return ResponseModels(models)

@@ -20,7 +20,7 @@ from .log_rows import ASKED, SAID, LogRow, UnusableRowError
 from .messages import MESSAGES
 
 # Where to say what their words mean: no table is of a log.
-ROWS_ARE_THE_DATA = "a [datasets.NAME] table that has these examples (then import with --dataset NAME)"
+ROWS_ARE_THE_DATA = "a [datasets.NAME] table with these examples (then import with --dataset NAME)"
 
 LABELS = ("label", "labels")
 
@@ -104,13 +104,12 @@ class RowFormat(ABC):
         name, named = entry.value("condition"), self.order(entry)
         condition = known.get("no-cue" if name in (None, "") else str(name))
         if condition is None:
-            raise UnusableRowError("its condition is none of ours")
+            raise UnusableRowError("its condition is unknown")
         orders: set[Order] = {order for order in (named,) if order}
         orders |= {"21"} if condition.order == "21" or swapped_texts else set()
         if len(orders) > 1:
             raise entry.row.mistake(
-                "the row says two things about the order of the responses: its "
-                "order column names one, its condition or its texts the other."
+                "the order column of the row contradicts its condition or its texts. Correct one of them."
             )
         return name_without_order(condition), next(iter(orders), "12")
 
@@ -152,7 +151,7 @@ class RowFormat(ABC):
         form = entry.request.verdict or usual
         if form not in ("json", "brackets"):
             raise JudgeFixturesError(
-                f'--verdict {form} is a form of grades, and these are {self.holds}: "json" or "brackets".'
+                f'--verdict {form} is for grades, but these are {self.holds}. Use "json" or "brackets".'
             )
         return "brackets" if form == "brackets" else "json"
 

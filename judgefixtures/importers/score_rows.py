@@ -134,7 +134,7 @@ class ScoreRows(RowFormat):
         if number is None:
             return None, "not finite" if _is_infinite(value) else NO_NUMBER
         if not lowest <= number <= highest:
-            return None, f"outside of the scale from {scale_text(self.table.scale)} in {self.table.heading}"
+            return None, f"outside the scale from {scale_text(self.table.scale)} in {self.table.heading}"
         return number, ""
 
     @staticmethod
@@ -179,7 +179,7 @@ class ResponseScoreRows(ExampleRowFormat, ScoreRows):
     def keys(self) -> tuple[str, ...]:
         """The mode, scale and mark."""
         mark = parse_number(self.table.pass_mark)
-        marked = () if mark is None else (f"pass_mark = {mark}  # yours: from which score on a response passes",)
+        marked = () if mark is None else (f"pass_mark = {mark}  # choose yours: the lowest score that passes",)
         return (*super().keys, *marked)
 
     def of_value(self, entry: LogRow) -> tuple[list[float] | None, InvalidKind | None]:
@@ -213,7 +213,7 @@ class ResponseScoreRows(ExampleRowFormat, ScoreRows):
         text = f"scored {len(scores)}, from {min(scores):g} to {max(scores):g}, mean {sum(scores) / len(scores):.3g}"
         mark = self.table.pass_mark
         if mark is None:
-            return f"{text}; no pass_mark in {self.table.heading} says which pass{more}"
+            return f"{text}; no pass_mark in {self.table.heading}{more}"
         passed = sum(score >= mark for score in scores)
         return f"{text}; by pass_mark = {mark:g} passed {passed}, failed {len(scores) - passed}{more}"
 
@@ -256,7 +256,7 @@ class PairScoreRows(PairRowFormat, ScoreRows):
         for name in self.stated:
             if not entry.has(name):
                 raise entry.row.mistake(
-                    f"{entry.column(name)!r} is missing: a pair has two scores, and one that is lacking is null."
+                    f"{entry.column(name)!r} is missing. A pair has two scores; write null for a missing score."
                 )
             value = entry.value(name)
             number, wrong = (None, "") if value is None else self.score_in(value)
@@ -269,8 +269,7 @@ class PairScoreRows(PairRowFormat, ScoreRows):
     def of_text(self, entry: LogRow, answer: str) -> Said:  # noqa: ARG002
         """Raise JudgeFixturesError: a text has one score."""
         raise entry.row.mistake(
-            "a judge's whole text has one score, and a pair has two: name the columns of both with --columns "
-            "score_1=...,score_2=..."
+            "a whole text has one score, but a pair has two. Name both columns with --columns score_1=...,score_2=..."
         )
 
     def counted(self, answers: Sequence[ImportedAnswer], pairs: Mapping[str, Pair]) -> str:  # noqa: ARG002

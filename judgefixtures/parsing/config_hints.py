@@ -53,7 +53,7 @@ def hint_for_answer(
     >>> hint_for_answer("It is right.\n\nGRADE: C")
     'verdict = "grade"'
     >>> hint_for_answer('{"verdict": "acceptable"}')
-    'labels = [PASSING, FAILING] with "acceptable" on its side'
+    'labels = [PASSING, FAILING] with "acceptable" on one side'
     >>> hint_for_answer('{"score": 7, "reason": "clear"}')
     'mode = "pointwise" with pass_mark, for a score such as 7'
     """
@@ -164,7 +164,7 @@ def _another_field(unread: _UnreadAnswer) -> str:
     name, value = min(candidates, key=_likeliest_first)
     hint = f"grade_field = {_quoted(name)}"
     if isinstance(value, bool) and unread.labels is None and normalize_key(name) not in _FIELDS:
-        return f"{hint}, and labels = [false, true] if true is what fails"
+        return f"{hint}, and labels = [false, true] if true means fail"
     return hint
 
 
@@ -187,8 +187,8 @@ def _own_labels(unread: _UnreadAnswer) -> str:
         return f'mode = "pointwise" with pass_mark, for a score such as {str(value).strip()}{named}'
     named = "" if usual else f"grade_field = {_quoted(field)} and "
     if unread.labels is None:
-        return f"{named}{_SIDES} with {_quoted(value)} on its side"
-    return f"{named}labels with {_quoted(value)}, too: it is none of them"
+        return f"{named}{_SIDES} with {_quoted(value)} on one side"
+    return f"{named}labels that include {_quoted(value)}"
 
 
 def _values(unread: _UnreadAnswer) -> Iterator[tuple[str, Any]]:

@@ -76,14 +76,14 @@ def label_sides(labels: object) -> Labels:
     (('correct',), ('partial', 'incorrect'))
     """
     if not isinstance(labels, list | tuple) or len(labels) != 2:
-        raise ValueError('give two, positive first: ["pass", "fail"]; each may be a list')
+        raise ValueError('it must be two labels, positive first: ["pass", "fail"]; each can be a list')
     passing, failing = (tuple(side) if isinstance(side, list | tuple) else (side,) for side in labels)
     for side in (passing, failing):
         if not side or not all(isinstance(word, bool) or (isinstance(word, str) and word.strip()) for word in side):
-            raise ValueError("a label is a text that is not empty, or true or false")
+            raise ValueError("a label must be a nonempty text, or true or false")
     sides = [{normalize_grade(word) for word in side} for side in (passing, failing)]
     if both := sorted(word for word in sides[0] & sides[1] if word is not None):
-        raise ValueError(f"{both[0]!r} is on both sides: a response cannot pass and fail by one word")
+        raise ValueError(f"{both[0]!r} means both pass and fail: remove one")
     return passing, failing
 
 

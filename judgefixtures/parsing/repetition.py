@@ -5,7 +5,7 @@ import re
 from judgefixtures.util.texts import make_one_line
 
 # No limit is long enough for a loop.
-LOOP_REMEDY = "a longer answer would go on like that; another prompt, temperature or model may not"
+LOOP_REMEDY = "a higher limit does not help, but another prompt, temperature or model may"
 
 
 LOOKED_AT = 4000  # characters from the end: no passage is longer than a third of them

@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     }
     for name, part in {**parts, "redaction": SecretRedaction(config)}.items():
         if config.pluginmanager.register(part, f"{OURS}{name}") is None:
-            raise pytest.UsageError(f"-p no:{OURS}{name} switches off a part of the gate: leave this option out.")
+            raise pytest.UsageError(f"-p no:{OURS}{name} disables a part of the gate. Remove this option.")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
         from .cancellation import XdistWorkerCoordinator
@@ -226,9 +226,9 @@ def _why_no_item(node: pytest.Item) -> str:
     name = f"pytest.mark.{mark.name if mark else FAMILY}"
     how = f"a plain function with the mark {name}:\n    def test_judge({ours}): gate.check(judge, pairs, contrast)"
     if isinstance(node, TestCaseFunction):
-        return f"pytest gives methods of a unittest.TestCase no parametrized fixtures, as {ours} are. Write {how}"
+        return f"methods of a unittest.TestCase cannot use the fixtures {ours}. Write {how}"
     if mark is not None:
-        return f"the mark {name} is there, and {ours} are no parameters of the test that it is on. Write {how}"
+        return f"the test has the mark {name}, but not the parameters {ours}. Write {how}"
     return MESSAGES.mark_missing(items.MARKS, FAMILY)
 
 

@@ -190,9 +190,9 @@ class Gate:
         again = f"{self._setup.command_start} {options}"
         lines = ["", f"  Every judgment: {again} --judge-report report"]
         if folder is not None:
-            lines = ["", f"  Every judgment: {folder}/judgments.jsonl", f"  This one again: {again}"]
+            lines = ["", f"  Every judgment: {folder}/judgments.jsonl", f"  Run this check again: {again}"]
         if finding.status is Status.FAIL and (finding.rows.get("contrasts") or finding.rows.get("four_cells")):
-            lines.append(f"  What usually mends it: {remedy(finding.check)}")
+            lines.append(f"  Usual fix: {remedy(finding.check)}")
         return lines
 
 
@@ -221,7 +221,7 @@ def _contrast(contrast: Any) -> Contrast:
 
     if contrast is None:
         _fail(
-            "this check needs a contrast, and the test's mark gives none: mark it with "
+            "this check needs a contrast, and the test's mark has none. Mark the test with "
             '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).'
         )
     if not isinstance(contrast, Contrast):
@@ -239,14 +239,14 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
             _fail(MESSAGES.not_a_judge(_quoted(judge)))
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
     if not given:
-        _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
+        _fail("the fixture `pairs` of this test returns no pairs. Return at least one.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(MESSAGES.not_a_pair(_quoted(wrong[0])))
     if halves := [pair for pair in given if any(make_encodable(each) != each for each in map(str, astuple(pair)))]:
         _fail(MESSAGES.pair_not_unicode(halves[0].id))
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
-        _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")
+        _fail(f"the fixture `pairs` returns the id {twice[0]!r} twice. Give each pair its own id.")
     return given
 
 

@@ -22,7 +22,7 @@ def append_summary(page: Callable[[], str], environment: Mapping[str, str] = os.
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{page()}\n")
     except OSError as error:
-        return f"the summary of the job cannot be written to {path}: {error.strerror}"
+        return f"cannot write the job summary to {path}: {error.strerror}"
     return ""
 
 

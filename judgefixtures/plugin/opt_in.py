@@ -51,7 +51,7 @@ class OptInCollector:
             ["pytest", *root_options(self._config), *(quoted(os.path.relpath(place, here)) for place in places)]
         )
         files = "1 file of judge tests" if len(self._left) == 1 else f"{len(self._left)} files of judge tests"
-        return f'left out: {files}, which this command does not name (collect = "named"); to run them: {command}'
+        return f'not collected: {files} (collect = "named"). To run them: {command}'
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(self, file_path: Path, parent: Any) -> Generator[None, list[Any], list[Any]]:

@@ -38,8 +38,8 @@ def check_options(option: Any) -> None:
     swapped = option.judge_until_decided and option.judge_baseline is not None
     if option.judge_batch and (record != "missing" or swapped):
         raise pytest.UsageError(
-            "--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
-            "of a swap goes without --judge-until-decided, which looks at some answers first."
+            "--judge-batch sends all missing requests at once: it needs --judge-record missing, and a swap "
+            "cannot combine it with --judge-until-decided."
         )
 
 

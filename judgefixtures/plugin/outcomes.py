@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-STOPPED = "the run was stopped before it came to this"
-LOST = "its test was never reported: a process of this run died or failed inside"
-FIRST = "nothing was found, "
+STOPPED = "the run stopped before this test"
+LOST = "its test has no report: a pytest process died or failed"
+FIRST = "no result: "
 NOTHING: Row = {"findings": [], "judges": {}, "judgments": [], "plans": []}
 
 
@@ -45,7 +45,7 @@ class TestOutcome:
         before = self.result["findings"] if self.result else []
         if not before:
             return FIRST + self.why
-        return f"{self.why}; before that its gate found {', '.join(each['status'] for each in before)}"
+        return f"{self.why}; before, its gate found {', '.join(each['status'] for each in before)}"
 
 
 class TestOutcomes:
@@ -106,11 +106,9 @@ def _why(report: pytest.TestReport, result: Row | None) -> str:
     if result is not None and result["findings"]:
         return ""
     if report.passed:
-        return "its test passed without asking its gate"
+        return "its test passed without calling its gate"
     if hasattr(report, "wasxfail"):
-        return (
-            f"its test failed, as xfail says that it would: {make_one_line(report.wasxfail) or _crash(report.longrepr)}"
-        )
+        return f"its test failed, as xfail expects: {make_one_line(report.wasxfail) or _crash(report.longrepr)}"
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
     return f"its test was skipped: {make_one_line(str(reason)).removeprefix('Skipped: ')}"
 

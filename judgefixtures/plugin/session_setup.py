@@ -68,7 +68,7 @@ class SessionSetup:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
                 # Against itself: nothing to learn of the judge, but a way to see that equal judges are approved.
-                self.run.context.note(f"{self.baseline_name} is compared with itself")
+                self.run.context.note(f"this swap compares {self.baseline_name} with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
         from judgefixtures.config import TABLE, build_config, load_config
@@ -84,7 +84,7 @@ class SessionSetup:
     def _hidden(self, root: Path) -> str:
         files = [file for depth in ("*", "*/*") for file in sorted(root.glob(f"{depth}/pyproject.toml"))]
         found = next((file.parent for file in files if written_table(file)), None)
-        return f" The table is in {found}: run there, or add --rootdir={quoted(str(found))}" if found else ""
+        return f" {found} has the table: run pytest there, or add --rootdir={quoted(str(found))}" if found else ""
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -109,14 +109,14 @@ class SessionSetup:
 
     def _unselected(self, judge: str, dataset: str) -> str:
         if dataset not in (self.options.judge_datasets or (dataset,)):
-            return f"{dataset} (configured, and left out by --judge-dataset)"
+            return f"{dataset} (configured, but not selected by --judge-dataset)"
         if self.options.judge_pairs is None or not self.run.samples.is_here(judge, dataset):
             return ""
         chosen = self.run.samples.of(judge, dataset)
         n, every = len(chosen.pairs), min(self.config.pairs or chosen.available, chosen.available)
         if n >= every:
             return ""
-        return f"{every - n} of the {every} configured pairs of {dataset} (left out by --judge-pairs)"
+        return f"{every - n} of the {every} configured pairs of {dataset} (not selected by --judge-pairs)"
 
     def _note_alike(self) -> None:
         baseline = self.baseline_name
@@ -178,7 +178,7 @@ class SessionSetup:
         if swapped:
             raise JudgeFixturesError(MESSAGES.one_look(self.config.file, self.config.heading("swap"), wanted))
         raise JudgeFixturesError(
-            f"{self.config.file}: --judge-until-decided needs looks, and no gate has any: set for example {wanted}."
+            f"{self.config.file}: --judge-until-decided needs looks, and no gate has any. Set for example {wanted}."
         )
 
     def _check_swaps(self) -> None:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from .session_setup import SessionSetup
 
 INSTEAD = (
-    "asked of judges of pairs alone. -k agreement asks whether it grades as people label, its control shows whether it "
-    "tells right from wrong, and -k cue, noise, verbosity, bias and attack ask what moves its grades"
+    "for judges of pairs only. Use -k agreement for agreement with labels, or -k cue, noise, verbosity, bias or attack "
+    "for changes of its grades"
 )
-PAIRS = "asked of judges of one response alone. -k accuracy asks whether it is right where the better response is known"
+PAIRS = "for judges of one response only. Use -k accuracy where the better response is known"
 OF_MARKS = (
-    "asked of judges whose scores pass from a mark on: set pass_mark in {}. Without one -k cue and noise ask how far "
-    "scores shift"
+    "for judges with a pass mark only: set pass_mark in {}. Without a pass mark, use -k cue or noise for shifts of "
+    "scores"
 )
 
-UNCOMPARED = "no swap was compared: it takes the incumbent as well, --judge-baseline NAME"
+UNCOMPARED = "no swap was compared: add --judge-baseline NAME"
 NO_LIMITS = {"confidence", "looks", "inconclusive"}  # keys of a gate that say how it decides
 WORDED = 'wordings = ["terse", "reordered"]'
 
@@ -47,7 +47,7 @@ def unselected_checks(setup: SessionSetup, option: Any) -> Iterator[str]:
         if "wording" in families:
             families.remove("wording")
             if _is_named("wording", judge, setup, option):
-                yield f"{judge} has no wordings: {who.table.heading} names none, as in {WORDED}"
+                yield f"{judge} has no wordings: set for example {WORDED} in {who.table.heading}"
         if not who.kind.grades:
             if "agreement" in families and _is_named("agreement", judge, setup, option):
                 if who.kind.gives_scores:
@@ -73,7 +73,7 @@ def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> It
         if left := [name for name, keys in limits.items() if keys and name in asked - looked]:
             keys = join_names([f"{key} of {name}" for name in left for key in limits[name]])
             words = " or ".join(filter(None, [before, *left]))
-            yield f'{judge}: a limit is set that nothing in this run checks: {keys}. Select it as well: -k "{words}"'
+            yield f'{judge}: this run does not check the limits {keys}. Select them: -k "{words}"'
 
 
 def _limits(setup: SessionSetup) -> dict[str, dict[str, Any]]:

@@ -22,7 +22,7 @@ def apply_waiver(finding: Finding, config: Config) -> Finding:
         return finding
     if waiver.expires.isoformat() <= today_utc():
         needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
-        remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
+        remedy = "remove it, or renew it in" if needed else "the check needs no waiver; remove it from"
         return finding.no_longer_waived(MESSAGES.waiver_expired(finding, waiver, remedy, config.file))
     if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
         return finding

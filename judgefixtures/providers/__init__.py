@@ -194,9 +194,9 @@ def http_library(sdk: str) -> str:
     try:
         required = requires(sdk) or ()
     except PackageNotFoundError:
-        extra = f"'judgefixtures[{EXTRAS[sdk]}]', or replay recordings, which needs none" if sdk in EXTRAS else sdk
+        extra = f"'judgefixtures[{EXTRAS[sdk]}]' (a replay does not need it)" if sdk in EXTRAS else sdk
         raise FatalJudgeError(
-            f"the package {sdk}, which it is asked through, is not installed: pip install {extra}."
+            f"the package {sdk}, which sends its requests, is not installed: pip install {extra}."
         ) from None
     return "httpx2" if any(re.match(r"httpx2\b", each) for each in required) else "httpx"
 

@@ -37,15 +37,13 @@ ENDED = frozenset({"", "end_turn", "stop_sequence"})
 STOPPED: dict[str, tuple[InvalidKind, str]] = {
     "max_tokens": (
         "truncated",
-        "the answer was cut off at max_output_tokens: raise it, or let the model think less "
-        "(thinking_budget, reasoning_effort)",
+        "the answer was cut off: raise max_output_tokens, or reduce thinking (thinking_budget, reasoning_effort)",
     ),
     "model_context_window_exceeded": (
         "truncated",
-        "prompt and answer together are longer than the model can read: "
-        "shorten the prompt, or let the model think less",
+        "prompt and answer exceed the context of the model: shorten the prompt, or reduce thinking",
     ),
-    "pause_turn": ("no-answer", "the provider paused the model before it had answered (pause_turn)"),
+    "pause_turn": ("no-answer", "the provider paused the model before it answered (pause_turn)"),
     "refusal": ("refusal", "the model declined to answer"),
 }
 STATING = frozenset(map(normalize_key, ("selected_response", "score")))
@@ -209,7 +207,7 @@ def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
         # A model that has nothing to say sends its envelope empty; what is not an envelope is not the model's word.
         raise providers.RetryableError("an answer without text", invalid="empty", outage=not body.keys() & ENVELOPE)
     if invalid == "filtered":
-        about["unless_whole"] = f"the stop reason {stop[:60]} is not known; the answer is whole and was counted"
+        about["unless_whole"] = f"the stop reason {stop[:60]} is unknown; the answer is complete and counts"
     return providers.ProviderResponse(text, invalid, detail, reasoning, **about)
 
 
@@ -224,7 +222,7 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
         return "no-answer", CALLED
     if stop in ENDED or stop == "tool_use":
         return None, ""
-    return "filtered", f"the model stopped for a reason that is not known ({stop[:60]})"
+    return "filtered", f"the model stopped for an unknown reason ({stop[:60]})"
 
 
 def _texts(wire: HttpResponse, content: Any) -> tuple[str, str, bool | None]:
@@ -367,15 +365,15 @@ def _check(table: JudgeTable) -> None:
     for key in (f"{kind}temperature" for kind in prefixes):
         if budget and getattr(table, key) not in (None, 1):
             raise ValueError(
-                f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{providers.UNSET}"'
+                f'{key}: Anthropic models accept none while they think; remove it, or set "{providers.UNSET}"'
             )
     if 0 < budget < LEAST_THOUGHT:
         raise ValueError(MESSAGES.thinking_budget_range(LEAST_THOUGHT))
     for key in (f"{kind}max_output_tokens" for kind in prefixes):
         if budget >= (limit := getattr(table, key)):
             raise ValueError(
-                f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
-                f"output. Set it to {budget + 512} or more, or leave it out"
+                f"{key} = {limit} must exceed thinking_budget = {budget}, because thinking counts as "
+                f"output. Set it to {budget + 512} or more, or remove it"
             )
     if budget and table.response_format == "tool":
         raise ValueError(MESSAGES.tool_while_thinking())

@@ -76,7 +76,7 @@ def _is_azures(table: JudgeTable) -> bool:
 
 def _check(table: JudgeTable) -> None:
     if table.base_url is not None:
-        raise ValueError("provider 'azure' takes no base_url: its address is connection.endpoint")
+        raise ValueError("provider 'azure' does not support base_url: set connection.endpoint")
     for key in ("endpoint", "api_version"):
         if table.connection is None or getattr(table.connection, key) is None:
             raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")

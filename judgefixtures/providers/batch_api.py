@@ -120,7 +120,7 @@ class BatchResults:
     def strange(self, row: Mapping[str, Any]) -> str:
         """Return the fault of a line of unknown form."""
         self.example = self.example or redact(dump_json(row).decode("utf-8", "replace"))[:EXAMPLE]
-        return f"an answer of no known form, as {self.example}"
+        return f"an answer of unknown form, such as {self.example}"
 
     def fail(self, name: str, why: str) -> None:
         """Note why a question has no answer."""
@@ -299,7 +299,7 @@ async def list_pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncItera
         yield batches
         if after is None:
             return
-    raise RetryableError("the list of batches begins anew before it has ended")
+    raise RetryableError("the list of batches restarts before its end")
 
 
 def all_before(batches: Sequence[Any], since: datetime.datetime) -> bool:

@@ -25,17 +25,17 @@ GUARDED = 446  # Portkey: a guardrail refuses this prompt or its answer
 LONGEST_MESSAGE = 5_000  # characters of an error that are looked through for what it means
 LONGEST_WORDS = 2_000  # of these for what concerns one prompt, which many patterns tell
 MODEL_CODES = frozenset({"model_not_found", "model_decommissioned", "DeploymentNotFound"})
-ADDRESS_REMEDY = "there is nothing at this address: check base_url (does it lack /v1, or have it twice?)."
+ADDRESS_REMEDY = "this address does not exist: check base_url (is /v1 missing or doubled?)."
 UNKNOWN_MODEL = "the server does not know the model"
 CODE = re.compile(r"[\w.:-]+", re.ASCII)  # what an error says in one word, where prose has several
-LOADING = " -- the server says that it loads its model: look there how far it is"
+LOADING = " -- the server is still loading its model"
 # The fields in which an error says what it is, in whatever depth; others may quote the prompt.
 TELLING = word_set(
     "message msg detail details error errors code type status reason reasons raw metadata title description innererror "
     "base_resp status_msg status_code error_code error_msg error_message failure violation"
 )
 OF_EVERYBODY = frozenset({401, 402, 404, 407})  # statuses that are about the account or the address, in whatever words
-KEY_REMEDY = "the API key is not accepted: check the variable that api_key_env names."
+KEY_REMEDY = "the server rejects the API key: check the variable in api_key_env."
 
 
 @functools.cache
@@ -118,7 +118,7 @@ def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, mo
     message = message[:LONGEST_MESSAGE]
     wait = retry_after(wire.headers, error, message)
     if kind := item_fault(status, error, message, "\n".join(sorted(words, key=len))[:LONGEST_WORDS]):
-        detail += " -- raise max_output_tokens, or let the model think less" if kind == "truncated" else ""
+        detail += " -- raise max_output_tokens, or reduce thinking" if kind == "truncated" else ""
         codes = "\n".join(filter(CODE.fullmatch, words))[:LONGEST_WORDS]
         # A failing server's prose may only sound like this prompt's fault, and a model may write something else.
         is_certain = kind != "no-answer" and item_fault(status, error, message, codes) == kind
@@ -138,7 +138,7 @@ def classify_error(status: int, error: Mapping[str, Any], wire: HttpResponse, mo
         loading = status >= 500 and _says("loading", message) is not None
         detail += LOADING if loading else ""
         raise providers.RetryableError(detail, retry_after=wait, status=status, loading=loading)
-    raise providers.FatalJudgeError(f"{detail} -- the request cannot succeed as it is.")
+    raise providers.FatalJudgeError(f"{detail} -- the same request will fail again.")
 
 
 def _words(error: Any) -> Iterator[str]:
@@ -180,10 +180,10 @@ def logprobs_rejection(rejected: str, message: str, detail: str) -> providers.Fa
         return None
     if not _says("too_many", message):
         return providers.UnsupportedParameterError(
-            f"{detail} -- the model gives no token probabilities: leave logprobs out of the judge's table.", "logprobs"
+            f"{detail} -- the model gives no token probabilities: remove logprobs from the judge's table.", "logprobs"
         )
     match = _says("at_most", message)
-    at_most = f"top_logprobs = {match[1] or match[2]}" if match else "top_logprobs to a number that it takes"
+    at_most = f"top_logprobs = {match[1] or match[2]}" if match else "top_logprobs to a supported number"
     return providers.FatalJudgeError(MESSAGES.fewer_tokens_listed(detail, at_most))
 
 
@@ -220,25 +220,25 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
         or status == 402
         or (status in (400, 403) and ("billing" in lower or _says("switched_off", message)))
     ):
-        return "the account has to be paid or topped up, or activated, first."
+        return "pay, top up or activate the account first."
     if "insufficient_quota" in (code, error.get("type")) or "spend_limit" in code or _says("no_money", message):
-        return "the quota of this account is used up: raise it, then run again with --judge-record missing."
+        return "the account's quota is used up: raise it, then run again with --judge-record missing."
     if status == 429 and ("PerDay" in details or _says("daily", message)):
-        return "a daily limit is used up: run again with --judge-record missing when it is reset."
+        return "a daily limit is used up: after its reset, run again with --judge-record missing."
     if status == 429 and re.search(r"limit:? 0(?![.,]?\d)\b", lower):
-        return f"this account may not use {model!r} at all: use another model or another plan."
+        return f"this account cannot use {model!r}: use another model or plan."
     if "user location" in lower or "country, region" in lower or "unsupported_country" in code:
-        return "the provider does not serve this region: run from another one, or use another provider."
+        return "the provider does not serve this region: use another region or provider."
     if _says("no_endpoint", message) or (status in (404, 410) and not no_model and "model" not in lower):
         return ADDRESS_REMEDY
     if _says("plain_http", message):
-        return "the server speaks TLS: write https:// instead of http:// in base_url."
+        return "the server uses TLS: write https:// instead of http:// in base_url."
     if status in (404, 410) or code in MODEL_CODES or (status in (400, 403, 422) and no_model):
         return MESSAGES.unknown_model(UNKNOWN_MODEL, model)
     if status == 403:
         return "access is denied: check the key's permissions, the project and the region."
     if status in (405, 501):
-        return "this server does not offer the call: check base_url."
+        return "the server does not support this call: check base_url."
     return None
 
 

@@ -49,7 +49,7 @@ WITHHELD = word_set(
     "PUP_LIMITED_DISABLED"
 )
 CUT_OFF_HINT = (
-    "the answer was cut off: raise max_output_tokens, or let the model think less "
+    "the answer was cut off: raise max_output_tokens, or reduce thinking "
     "(thinking_budget = 0, thinking_level = MINIMAL)"
 )
 BATCHES_VERSION = "v1beta"  # the one that has batches
@@ -276,7 +276,7 @@ def read_content(wire: HttpResponse, model: str) -> providers.ProviderResponse:
     if invalid is None and not text.strip():
         raise providers.RetryableError("an answer without text", invalid="empty")
     if invalid == "filtered" and finish not in WITHHELD:
-        about["unless_whole"] = f"the finish reason {finish[:60]} is not known; the answer is whole and was counted"
+        about["unless_whole"] = f"the finish reason {finish[:60]} is unknown; the answer is complete and counts"
     return providers.ProviderResponse(text, invalid, detail, reasoning, tokens=_tokens_of(candidate), **about)
 
 
@@ -435,7 +435,7 @@ def _check(table: JudgeTable) -> None:
     if table.connection is None:
         return
     if table.connection.project is None or table.connection.location is None:
-        raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and location")
+        raise ValueError("the connection table of provider 'google' is for Vertex AI: add project and location")
     if table.api_key_env is not None:
         raise ValueError(MESSAGES.vertex_without_key())
     if table.base_url is not None and not _is_googles(table.base_url):

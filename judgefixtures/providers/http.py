@@ -71,11 +71,11 @@ class HttpResponse:
             start = self.body.removeprefix("\ufeff").lstrip()[:200].lower()
             if start.startswith("<"):
                 raise FatalJudgeError(
-                    "the server answered with an HTML page: is it a proxy or sign-in page, or does base_url lack /v1?"
+                    "the server answered with an HTML page. Check for a proxy or sign-in page, and for /v1 in base_url."
                 ) from None
             if start.startswith(("data:", "event:", "id:", "retry:", ":")):
                 raise FatalJudgeError(MESSAGES.event_stream()) from None
-            raise RetryableError(f"HTTP {self.status} with a body that is cut off or is not JSON") from None
+            raise RetryableError(f"HTTP {self.status} with a body that is cut off or not JSON") from None
         if self.garbled:
             raise RetryableError(f"HTTP {self.status} with a body that is not UTF-8")
         return value
@@ -108,9 +108,7 @@ def http_client(library: str, base_url: str | None, timeout: float) -> httpx2.As
         )
         return client
     except (ImportError, ValueError) as error:
-        raise FatalJudgeError(
-            redact_message(f"the proxy that the environment names cannot be used: {error}.")
-        ) from None
+        raise FatalJudgeError(redact_message(f"the proxy in the environment cannot be used: {error}.")) from None
 
 
 @contextlib.contextmanager
@@ -213,16 +211,16 @@ def _transport_error(error: Exception, base_url: str | None) -> Exception:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return FatalJudgeError(f"the certificate of {where} cannot be verified: {cause.verify_message}.")
         if isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:
-            return FatalJudgeError(f"{where} does not speak TLS: write http:// instead of https:// in base_url.")
+            return FatalJudgeError(f"{where} does not use TLS: write http:// instead of https:// in base_url.")
         if isinstance(cause, ConnectionRefusedError):
             return UnreachableError(
-                f"{where} refuses connections: is the server running, has it loaded its model, and is base_url right?"
+                f"{where} refuses connections. Check that the server runs, its model is loaded, and base_url is right."
             )
         if isinstance(cause, socket.gaierror):
-            return UnreachableError(f"the host of {where} is not known ({cause.strerror}): is base_url right?")
+            return UnreachableError(f"the host of {where} is unknown ({cause.strerror}). Check base_url.")
     for cause in causes:
         if type(cause).__name__ == "ProxyError" and str(cause).startswith("4"):
-            return FatalJudgeError(f"the proxy that the environment names refuses to connect to {where}: {cause}.")
+            return FatalJudgeError(f"the proxy in the environment refuses to connect to {where}: {cause}.")
         if type(cause).__name__ in ("UnsupportedProtocol", "InvalidURL", "LocalProtocolError"):
             return FatalJudgeError(f"{where} cannot be used as base_url: {cause}.")
         if type(cause).__name__ in ("ReadError", "RemoteProtocolError"):
@@ -236,17 +234,17 @@ NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # how
 
 
 def _proxy_error(causes: list[BaseException], proxy: _Proxy, where: str) -> Exception | None:
-    which = f"the proxy {proxy.address}, which {proxy.named_by} names for {where},"
-    around = f"unset {proxy.named_by}, or name the host of {where} in NO_PROXY"
+    which = f"the proxy {proxy.address} for {where} (from {proxy.named_by})"
+    around = f"unset {proxy.named_by}, or add the host of {where} to NO_PROXY"
     for cause in causes:
         if isinstance(cause, ConnectionRefusedError):
-            return UnreachableError(f"{which} refuses connections: start it, {around}.")
+            return UnreachableError(f"{which} refuses connections. Start the proxy, {around}.")
         if isinstance(cause, socket.gaierror):
-            return UnreachableError(f"{which} is on a host that is not known ({cause.strerror}): correct it, {around}.")
+            return UnreachableError(f"{which} has an unknown host ({cause.strerror}). Correct it, {around}.")
         if proxy.secure and isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:
-            return FatalJudgeError(f"{which} does not speak TLS: write http:// instead of https:// in it, {around}.")
+            return FatalJudgeError(f"{which} does not use TLS. Write http:// instead of https:// in it, {around}.")
         if type(cause).__name__ == "ConnectTimeout":
-            return RetryableError(f"{which} does not answer: is it running? Else {around}.")
+            return RetryableError(f"{which} does not answer. Start the proxy, {around}.")
     return None
 
 
@@ -266,7 +264,7 @@ class _BrokenOffError(RetryableError):
 async def _told_apart(fault: Exception, base_url: str | None) -> Exception:
     plain = (base_url or "").startswith("http://")
     if plain and isinstance(fault, _BrokenOffError) and _Proxy.of(base_url) is None and await _speaks_tls(base_url):
-        return FatalJudgeError(f"{base_url} speaks TLS: write https:// instead of http:// in base_url.")
+        return FatalJudgeError(f"{base_url} uses TLS: write https:// instead of http:// in base_url.")
     return fault
 
 

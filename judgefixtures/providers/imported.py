@@ -25,7 +25,7 @@ class ImportedProvider:
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:  # noqa: ARG002
         """Raise FatalJudgeError: nothing can be asked."""
         raise FatalJudgeError(
-            'it is imported (provider = "imported"): nothing can be asked of it. A run reads its answers from its log.'
+            'it is imported (provider = "imported") and receives no requests. Its answers come from its log.'
         )
 
     async def close(self) -> None:

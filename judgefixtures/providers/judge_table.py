@@ -38,7 +38,7 @@ def _ends(value: object) -> object:
     ends = value if isinstance(value, list | tuple) else ()
     numbers = [each for each in ends if isinstance(each, int | float) and not isinstance(each, bool)]
     if len(ends) != 2 or len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
-        raise ValueError("it is the lowest and the highest score, as in [1, 10]")
+        raise ValueError("it must be the lowest and the highest score, as in [1, 10]")
     return tuple(numbers)
 
 
@@ -56,19 +56,19 @@ def _address(value: str) -> str:
         why = "it has no host" if not parts.hostname else "its port is 0"
     except ValueError as error:
         why = str(error)
-    raise ValueError(f"it is no address of a server: {why}")
+    raise ValueError(f"it is not a server address: {why}")
 
 
 def _apart(wordings: list[str]) -> list[str]:
     labels = [wording_label(each) for each in wordings]
     if wrong := [each for each in labels if not WORDING_LABEL.fullmatch(each)]:
         raise ValueError(
-            f"{wrong[0]!r} cannot name recordings: use letters, digits, dot, underscore and hyphen in a file's name"
+            f"{wrong[0]!r} cannot name recordings: use letters, digits, dot, underscore and hyphen in the file name"
         )
     if "all" in labels:
-        raise ValueError("'all' is what all of them are called together: give the file another name")
+        raise ValueError("'all' is a reserved name: rename the file")
     if twice := [each for each in labels if labels.count(each) > 1]:
-        raise ValueError(f"{twice[0]!r} would name two of them: give each file a name of its own")
+        raise ValueError(f"{twice[0]!r} names two wordings: give each file its own name")
     return wordings
 
 
@@ -180,7 +180,7 @@ class JudgeTable(StrictTable):
         if self.service_tier is None:
             return
         if record.is_code:
-            raise ValueError("service_tier means nothing with provider 'python': your function sends its own")
+            raise ValueError("service_tier is not possible with provider 'python': set it in your function")
         # Servers of one's own (base_url) have their own names for theirs.
         if self.base_url is None and record.tiers and self.service_tier not in record.tiers:
             raise ValueError(f"service_tier: {accepted_values(self.service_tier, record.tiers)}")
@@ -188,85 +188,85 @@ class JudgeTable(StrictTable):
     def _check_who_answers(self, record: ProviderSpec) -> None:
         wanted, other = ("target", "model") if record.is_code else ("model", "target")
         if getattr(self, wanted) is None or getattr(self, other) is not None:
-            raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
+            raise ValueError(f"provider {self.provider!r} needs {wanted} and no {other}")
         if others := [key for key in THINKING_KEYS if getattr(self, key) is not None and key not in record.thinking]:
             having = _having(lambda each: others[0] in each.thinking)
-            raise ValueError(f"{others[0]} is a key of {having}, not of {self.provider!r}")
+            raise ValueError(f"{others[0]} needs {having}, not {self.provider!r}")
         if self.system_prompt is not None and record.is_code:
-            raise ValueError(f"system_prompt is a key of {_having(lambda each: each.key)}: your function sends its own")
+            raise ValueError(f"system_prompt needs {_having(lambda each: each.key)}: your function sends its own")
         if self.allow_programs and not record.is_code:
-            raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
+            raise ValueError("allow_programs needs provider 'python': no other judge starts programs")
         if self.cue_after is not None and self.cue_placement == "before":
-            raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
+            raise ValueError('cue_after and cue_placement = "before" contradict each other: remove one')
 
     def _check_connection(self, record: ProviderSpec) -> None:
         if self.connection is None:
             return
         if not record.connection:
             having = _having(lambda each: each.connection)
-            raise ValueError(f"connection is a key of {having}, not of {self.provider!r}")
+            raise ValueError(f"connection needs {having}, not {self.provider!r}")
         for key in self.connection.model_fields_set - set(record.connection):
             raise ValueError(MESSAGES.foreign_connection_key(key, self.provider, record))
 
     def _check_parameters(self, record: ProviderSpec) -> None:
         if self.response_format not in record.formats:
             having = _having(lambda each: self.response_format in each.formats)
-            raise ValueError(f"response_format {self.response_format!r} is one of {having}")
+            raise ValueError(f"response_format {self.response_format!r} needs {having}")
         if self.logprobs and not record.logprobs:
             raise ValueError(f"logprobs: {record.api} gives no token probabilities")
         if self.seed and not record.seed:
-            raise ValueError(f'seed: {record.api} takes none; leave it out, or set "{UNSET}"')
+            raise ValueError(f'seed: {record.api} supports none; remove it, or set "{UNSET}"')
         for key in ("temperature", "plan_temperature"):
             if (getattr(self, key) or 0) > record.hottest:
-                raise ValueError(f"{key}: {record.api} takes 0 to {record.hottest:g}")
+                raise ValueError(f"{key}: {record.api} accepts 0 to {record.hottest:g}")
 
     @pydantic.model_validator(mode="after")
     def _what_is_said(self) -> Self:
         layout, mode = LAYOUTS[self.mode], f'mode = "{self.mode}"'
         if self.logprobs and layout.has_scale:
-            raise ValueError(f"logprobs are those of a verdict: leave them out of {mode}, whose judges give scores")
+            raise ValueError(f"logprobs need verdicts, but {mode} gives scores: remove logprobs")
         if self.strategy != "direct" and not layout.shows_both:
-            raise ValueError(f'a plan compares two responses: {mode} goes with strategy = "direct"')
+            raise ValueError(f'plans need two responses: {mode} needs strategy = "direct"')
         if "scale" in self.model_fields_set and not layout.has_scale:
             scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
-            who = "a judge of pairs" if layout.shows_both else f"one of {mode}"
-            raise ValueError(f"scale is a key of mode = {scoring}: {who} gives no scores")
+            who = "a judge of pairs" if layout.shows_both else f"a judge of {mode}"
+            raise ValueError(f"scale needs mode = {scoring}: {who} gives no scores")
         if self.verdict not in layout.forms:
             raise ValueError(f'verdict = "{self.verdict}": {accepted_values(self.verdict, layout.forms)} in {mode}')
         if not self.template and layout.forms.index(self.verdict) >= len(layout.built_in):
-            raise ValueError(f'verdict = "{self.verdict}" takes a template of your own: none is built in for {mode}')
+            raise ValueError(f'verdict = "{self.verdict}" needs your own template: {mode} has no built-in one')
         self._check_grades(layout, mode)
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
-            raise ValueError("top_logprobs means nothing without logprobs = true")
+            raise ValueError("top_logprobs needs logprobs = true")
         if "top_logprobs" in self.model_fields_set and self.record.is_code:
             telling = _having(lambda each: each.key and each.logprobs)
-            raise ValueError(f"top_logprobs is a key of {telling}: your function returns its own")
+            raise ValueError(f"top_logprobs needs {telling}: your function returns its own")
         return self
 
     def _check_grades(self, layout: ModeLayout, mode: str) -> None:
         grading = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_labels)
         for key in ("labels", "grade_field"):
             if getattr(self, key) is not None and not layout.has_labels:
-                raise ValueError(f"{key} is a key of mode = {grading}: a judge of {mode} gives no grades")
+                raise ValueError(f"{key} needs mode = {grading}: a judge of {mode} gives no grades")
         if self.grade_field is not None and self.verdict != "json":
-            raise ValueError(f'grade_field names a field of JSON: leave it out of verdict = "{self.verdict}"')
+            raise ValueError(f'grade_field needs verdict = "json", got verdict = "{self.verdict}"')
         if layout.has_labels:
             self._check_said(layout)
         if self.ties is not None and (layout.has_labels or self.pass_mark is not None):
             what = mode if layout.has_labels else "pass_mark"
-            raise ValueError(f"ties means nothing with {what}: a response passes or fails, and nothing is between them")
+            raise ValueError(f"ties is not possible with {what}: a response passes or fails. Remove ties")
         if self.pass_mark is None:
             return
         if not layout.has_scale:
             scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
-            raise ValueError(f"pass_mark is a key of mode = {scoring}: a judge of {mode} gives no scores")
+            raise ValueError(f"pass_mark needs mode = {scoring}: a judge of {mode} gives no scores")
         lowest, highest = self.scale
         if not lowest < self.pass_mark <= highest:
             raise ValueError(MESSAGES.pass_mark_outside(self.pass_mark, lowest, highest))
 
     def _check_said(self, layout: ModeLayout) -> None:
         if self.grade_field is not None and normalize_key(self.grade_field) in map(normalize_key, REASONS):
-            raise ValueError(f"grade_field = {self.grade_field!r} is where the reason is read: name that of the grade")
+            raise ValueError(f"grade_field = {self.grade_field!r} holds the reason: set the field of the grade")
         if self.template in layout.built_in and self.template != layout.built_in[layout.forms.index(self.verdict)]:
             wanted = layout.forms[layout.built_in.index(self.template)]
             raise ValueError(MESSAGES.template_of_other_verdict(self.template, wanted, self.verdict))
@@ -287,8 +287,8 @@ class JudgeTable(StrictTable):
                 continue
             if self.strategy not in ASKING:
                 asking = " or ".join(f'"{name}"' for name in ASKING)
-                raise ValueError(f"{key} means nothing with strategy = {self.strategy!r}: remove it, or set {asking}")
-            raise ValueError(f"{key} means nothing with provider {self.provider!r}: remove it, your function decides")
+                raise ValueError(f"{key} has no effect with strategy = {self.strategy!r}: remove it, or set {asking}")
+            raise ValueError(f"{key} has no effect with provider {self.provider!r}: set it in your function")
         return self
 
     @property
@@ -385,7 +385,7 @@ def _check_wordings(table: JudgeTable) -> None:
     if table.wordings is None:
         return
     if not table.record.is_asked:
-        raise ValueError(f"wordings are asked: nobody can ask a judge of provider {table.provider!r}; remove them")
+        raise ValueError(f"wordings need requests, but provider {table.provider!r} sends none: remove wordings")
     if table.asks_for_plans:
         raise ValueError(MESSAGES.wordings_with_plans(table))
 

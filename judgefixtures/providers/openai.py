@@ -42,7 +42,7 @@ ENVELOPE = frozenset({"choices", "model", "usage"})
 BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
 HINTS: dict[InvalidKind, str] = {
     "refusal": "the model declined to answer",
-    "truncated": "the answer was cut off at max_output_tokens: raise it, or lower reasoning_effort",
+    "truncated": "the answer was cut off: raise max_output_tokens, or lower reasoning_effort",
     "filtered": "the provider's content filter removed the answer",
     "no-answer": "the model called a tool instead of answering",
 }
@@ -161,7 +161,7 @@ def read_completion(wire: HttpResponse, model: str) -> providers.ProviderRespons
         error = choice.get("error") or {}
         if isinstance(error, dict) and error:
             return classify_error(status_in_body(error), error, wire, model)
-        raise providers.RetryableError(f"the server broke off its answer (finish_reason {finish})")
+        raise providers.RetryableError(f"the server interrupted its answer (finish_reason {finish})")
     content, thoughts = _parted(message.get("content"))
     text = _text(content)
     reasoning = _text(message.get("reasoning_content") or message.get("reasoning") or thoughts)
@@ -193,7 +193,7 @@ def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> t
         kind = FINISH[finish]
         return kind, HINTS[kind]
     if text.strip():
-        unknown = f"the finish reason {str(finish)[:60]} is not known; the answer was read as it is"
+        unknown = f"the finish reason {str(finish)[:60]} is unknown; the answer counts"
         return None, "" if finish in ENDED else unknown
     if message.get("tool_calls") or message.get("function_call"):
         return "no-answer", HINTS["no-answer"]
@@ -208,7 +208,7 @@ def _without_choices(wire: HttpResponse, body: Any, model: str) -> providers.Pro
         error = error_object(wire)
         return classify_error(status_in_body(error), error, wire, model)
     if isinstance(body, dict) and (spent := _usage(body.get("usage"), body.get("service_tier"))).output_tokens:
-        said = f"an answer without choices, on which {spent.output_tokens} tokens were spent: raise max_output_tokens"
+        said = f"an answer without choices that used {spent.output_tokens} tokens: raise max_output_tokens"
         served = text_or_none(body.get("model"))
         return providers.ProviderResponse("", "truncated", said, served_model=served, usage=spent)
     # A model that has nothing to say sends its envelope empty; what is not an envelope is not the model's word.

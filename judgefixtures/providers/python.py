@@ -49,7 +49,7 @@ class PythonProvider:
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
         self._logprobs, self._ties = table.logprobs, table.counts_ties
-        or_else = '; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}'
+        or_else = ', or with logprobs = true {"text": ..., "probabilities": ...}'
         self._or_else = or_else if LAYOUTS[table.mode].shows_both else ""
         self._function: Callable[[str], Any] | None = None
         self._timeout = table.timeout
@@ -67,7 +67,7 @@ class PythonProvider:
             returned, error = await self._call(self._function, prompt, call)
         except TimeoutError:
             call.abandoned = True
-            said = f"{self._target} gave no answer within {self._timeout:g} s, the timeout of its table"
+            said = f"{self._target} gave no answer within its timeout of {self._timeout:g} s"
             return ProviderResponse("", "timeout", said)
         if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
             raise error
@@ -84,8 +84,8 @@ class PythonProvider:
         text, stated = returned.get("text"), returned.get("probabilities")
         if not isinstance(text, str) or returned.keys() != {"text", "probabilities"}:
             raise FatalJudgeError(
-                f'{self._target} returned a mapping with {sorted(map(str, returned))}: return {{"text": what the model '
-                'wrote, "probabilities": {"1": p, "2": q}}, or the text alone.'
+                f'{self._target} returned a mapping with {sorted(map(str, returned))}. Return {{"text": answer of the '
+                'model, "probabilities": {"1": p, "2": q}}, or only the text.'
             )
         first, second, tie = _chances(stated)
         if first is None or second is None or tie is None or first + second + tie > 1 + ROUNDING:

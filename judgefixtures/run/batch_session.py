@@ -73,6 +73,6 @@ class BatchSession:
         messages = {}
         for name in {sent.judge for sent in open_batches}:
             mine = [sent for sent in open_batches if sent.judge == name]
-            batches = ", ".join(sent.batch or "a batch whose id is not known" for sent in mine)
+            batches = ", ".join(sent.batch or "a batch with unknown id" for sent in mine)
             messages[name] = MESSAGES.on_its_way(name, sum(map(len, mine)), batches)
         return messages

@@ -169,7 +169,7 @@ class CheckRunner:
         except FATAL as error:
             return course.lost(error)
         what = f"{subject.judge} {subject.dataset} {subject.check.name}"
-        raise WaitingError(f"{what}: answers are asked for in batches") from None
+        raise WaitingError(f"{what}: waiting for batches") from None
 
     def _finding(self, course: _Course, answers: Sequence[Answers]) -> Finding:
         """Return what a check finds in the answers of its judges."""
@@ -227,8 +227,8 @@ class CheckRunner:
         try:
             self._answers(course, self.answer_service)
             self.context.note(  # not of a recording that stopped before its end
-                "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no "
-                "further than that"
+                "[gate] looks: requests were sent for all pairs. With --judge-until-decided, recording stops at the "
+                "look that decides"
             )
         finally:
             asking.ledger.add_costs(course.asking.ledger)

@@ -212,7 +212,7 @@ class ClosestPairSelector:
             self._note(MESSAGES.nothing_tells_closest(dataset, them))
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         if offline and not judge.kind.is_asked:
-            self._note(f"{dataset}: {them} follow from its log, whenever it is read")
+            self._note(f"{dataset}: {them} are computed from its log in each run")
         elif offline:
             self._note(MESSAGES.closest_not_frozen(dataset, them, command))
         else:
@@ -231,7 +231,7 @@ class ClosestPairSelector:
         digests = {id_key(pair.id): digests_of(pair) for pair in pool}
         for name, digest in frozen.pairs[:size]:
             if digest not in (known := digests.get(id_key(name), ())):
-                what = "has other texts now, or its responses changed places" if known else "is gone"
+                what = "now has other texts or swapped responses" if known else "is missing"
                 raise JudgeFixturesError(
                     MESSAGES.closest_pair_changed(dataset, judge, self._file(judge, dataset), name, what, command)
                 )

@@ -165,7 +165,7 @@ class JudgmentArchive:
     def keep_control(self, judge: str, dataset: str, pairs: Sequence[Pair], ledger: ItemRecord) -> None:
         """Keep a control's pairs."""
         if self._wanted:
-            ledger.ask(f"what controls {judge} on {dataset}", judge, dataset, pairs)
+            ledger.ask(f"the control of {judge} on {dataset}", judge, dataset, pairs)
 
     def keep_case(self, check: Check, case: CheckInput, asking: RequestContext) -> None:
         """Keep a check's final pairs, for a look all planned ones."""
@@ -175,7 +175,7 @@ class JudgmentArchive:
         by = f", chosen by {case.chosen_by}" if case.chosen_by else ""
         columns = [column for judge in case.judges for column in judge.template.columns]
         pairs, ledger = [keep_columns(pair, columns) for pair in asking.whole or case.pairs], asking.ledger
-        ledger.ask(f"what {who} is asked about of {case.dataset}{by}", case.judge.name, case.dataset, pairs)
+        ledger.ask(f"the set of pairs of {case.dataset} for {who}{by}", case.judge.name, case.dataset, pairs)
         if check.contrast is not None:  # a fixture of the user's may have other sentences than the configuration
             digest = hashlib.sha256(repr(check.contrast).encode("utf-8", "backslashreplace")).hexdigest()[:16]
-            ledger.asked[f"what {check.contrast.id} says"] = f"digest {digest}"
+            ledger.asked[f"the definition of {check.contrast.id}"] = f"digest {digest}"

@@ -46,13 +46,13 @@ class AskedRequests:
             again = f"run the same command again (--judge-record {record})"
             if kept and self.task.client.early_stop.ended:  # the same again would end as it did
                 again = (
-                    f"they are of the judge as it is. After a change of it record anew: {self.asking.command('all')}"
+                    f"the same command fails again. After a change of the judge, record: {self.asking.command('all')}"
                 )
             self.context.note(MESSAGES.answers_kept(name, dataset, self.asking.what, kept, wanted, recorded, again))
         if answered != wanted:
             return
         if self._is_live:
-            self.context.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
+            self.context.note(f"{name} made no HTTP call to record: it ran live, without replay")
         if record == "none":
             self._note_leftovers()
 
@@ -133,12 +133,12 @@ class AskedRequests:
 
     def _again(self, kinds: Mapping[str, int]) -> str:
         if self._is_live:
-            return "Nothing of it is recorded: every run asks it anew"
+            return "This judge is not recorded: every run calls it again"
         longer = ""
         if kinds.get("truncated") and not self.judge.is_opaque:
             key = self.task.client.limit_key
-            longer = f" (what is cut off once more needs a larger {key}, and then --judge-record all)"
-        return f"Ask for them again, and for nothing else{longer}: {self.asking.command('invalid')}"
+            longer = f" (if they are cut off again, raise {key} and use --judge-record all)"
+        return f"Record only these again{longer}: {self.asking.command('invalid')}"
 
     def _note_loops(self, last: str, count: int) -> None:
         note = MESSAGES.loops(last, LOOP_REMEDY, self.asking.command("all"))
@@ -149,10 +149,10 @@ class AskedRequests:
         without, name = sum(reply.verdict.probability is None for reply in valid), self.judge.name
         if valid and without == len(valid):
             model = self.judge.table.model or self.judge.table.target
-            self.context.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
+            self.context.note(f"judge {name}: {model} gives no token probabilities: only verdicts are compared")
         elif without:
             of = f"{without} of {len(valid)} answers"
-            self.context.note(f"judge {name} on {self.asking.dataset}: {of} came without probabilities")
+            self.context.note(f"judge {name} on {self.asking.dataset}: {of} have no probabilities")
 
 
 @contextlib.contextmanager
@@ -168,7 +168,7 @@ def note_unfinished_files(context: RunContext) -> Iterator[list[Cassette]]:
             if cassette.renews:
                 context.note(MESSAGES.renewed_recording(cassette))
             for path in cassette.set_aside:
-                context.note(f"a recording of another judge was set aside as {path}")
+                context.note(f"the recording of another judge is now {path}")
 
 
 def warn_of_retirement(judge: Judge, announced: str | None, ledger: ItemRecord) -> None:

@@ -66,8 +66,8 @@ class PairSelector:
             for each in self._answer_service.recorded_judgments(judge, case.dataset, optional, check.arms[0], {})
         ]
         if lacking := [each for each in optional if each not in recorded]:
-            what = f"{judge.name} on {case.dataset}: of {len(optional)} ties between people {len(lacking)}"
-            self._context.note(f"{what} are not recorded, and left out of the comparison with people")
+            what = f"{judge.name} on {case.dataset}: {len(lacking)} of {len(optional)} ties between people"
+            self._context.note(f"{what} have no recording, so the comparison with people leaves them out")
         return tuple(each for each in about if each not in lacking)
 
     def _is_own(self, case: CheckInput) -> bool:

@@ -77,12 +77,12 @@ def _titles(subjects: Sequence[CheckId]) -> tuple[list[str], list[str]]:
     own = dict.fromkeys(each.judge for each in subjects if each.baseline is None)
     if not own or all(each.baseline is None for each in subjects):
         return [], []
-    return [f"gates: {join_names(own)} by itself, whatever its baseline does"], ["of both, the gates and the swap:"]
+    return [f"gates of {join_names(own)} alone, without the baseline"], ["for both judges, gates and swap:"]
 
 
 def _lacking(need: SampleRequirement) -> str:
     few = f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}"
-    return f"{few}: {need.at_least} are needed ({need.limit})"
+    return f"{few}: it needs {need.at_least} ({need.limit})"
 
 
 def _design(run: Run, subject: CheckId) -> PlannedContrast | None:
@@ -109,7 +109,7 @@ def _imported(run: Run, subjects: Sequence[CheckId], excused: Mapping[CheckId, s
     imported = [(judge, dataset) for judge, dataset in names if not run.judge(judge).kind.is_asked]
     for judge, dataset in imported:
         where = run.imports.path(judge, dataset)
-        yield f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of {where}"
+        yield f"{judge} is imported: its answers about {dataset} come from {where}; no requests are sent"
     for each, why in excused.items():
         wrong = misplaced_cue_reason(each.check.contrast, map(run.judge, each.judges))
         if why and (wrong or any((who, each.dataset) in imported for who in each.judges)):
@@ -142,8 +142,8 @@ def _swaps(run: Run, subjects: Sequence[CheckId], costs: Costs) -> list[str]:
         own = costs if len(compared) == len(subjects) else _costs(run, compared, _Recordings(run))
         lines += swap_preflight_lines(run, compared, _by_judge(own), _cost_of_controls(run, compared))
     if candidates:
-        lines.append("calls: of both judges together; what several comparisons have in common is asked once")
-        lines.append(f"at least: fewer {many} never pass; if equal: judges that never differ pass from there on")
+        lines.append("calls: for both judges; comparisons share requests, so the total is lower than the sum")
+        lines.append(f"at least: {many} without which no judge passes; if equal: {many} for judges that never differ")
     return lines
 
 
@@ -190,9 +190,9 @@ def _closest(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
     for subject in subjects:
         about = run.about(subject)
         for judge in subject.judges if about.pool else ():
-            how = "by the choice that is frozen"
+            how = "as saved"
             if judge in about.undecided:
-                how = f"chosen first, by {len(run.judge(judge).kind.screening) * len(about.pool)} answers without cues"
+                how = f"chosen first from {len(run.judge(judge).kind.screening) * len(about.pool)} answers without cues"
             yield f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"
 
 
@@ -201,7 +201,7 @@ def _controls(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
         yield OFF.partition(":")[0]
     for judge, dataset, trial, pairs in _controlled(run, subjects):
         if pairs or not are_examples(run.pairs(judge, dataset)):  # it is said above what is lacking
-            yield f"control of {judge}: {trial.count.format(n=len(pairs), dataset=dataset)}, before anything else"
+            yield f"control of {judge}: {trial.count.format(n=len(pairs), dataset=dataset)}, before all other checks"
 
 
 def _lacking_gold(run: Run, subjects: Sequence[CheckId]) -> Iterator[str]:
@@ -248,9 +248,9 @@ def _readings(run: Run, subjects: Sequence[CheckId]) -> list[str]:
         if each.check.is_read
         for arm in each.check.arms[:2]
     }
-    calls = f"at most {sum(read.values())} calls beside these, one per reason of a cue contrast"
+    calls = f"at most {sum(read.values())} further calls, one per reason of a cue contrast"
     detector = run.config.detector.judge
-    return [f"detector {detector}: {calls}; their tokens are not counted here"] if detector and read else []
+    return [f"detector {detector}: {calls}; their cost is not included"] if detector and read else []
 
 
 def _misplaced(run: Run, costs: Costs) -> list[str]:
@@ -259,7 +259,7 @@ def _misplaced(run: Run, costs: Costs) -> list[str]:
         if cost.calls and condition is not PLAN:
             first.setdefault((judge, dataset), condition)
     places = {key: _elsewhere(run, *key, condition) for key, condition in first.items()}
-    return [f"before {judge} is asked about {dataset}: {where}" for (judge, dataset), where in places.items() if where]
+    return [f"before you record {judge} on {dataset}: {where}" for (judge, dataset), where in places.items() if where]
 
 
 def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
@@ -291,9 +291,9 @@ def _unpriced(run: Run, costs: Costs) -> list[str]:
             pricing.CostMeter(who, pricing.Budget(run.options.max_cost)).check()
         if pricing.price_usd(who, 1, 1) is None:
             of_tier = who.service_tier and pricing.price_usd(who, 1, 1, served_tier="default") is not None
-            why = "the price table has no price of this tier" if of_tier else "the price is not known"
+            why = "the price of this tier is unknown" if of_tier else "the price is unknown"
             model, remedy = pricing.describe_priced_model(who), pricing.price_remedy(who)
-            lines.append(f"{model}: {why}, and --judge-max-cost needs it: set {remedy}")
+            lines.append(f"{model}: {why}; for --judge-max-cost, set {remedy}")
     return lines
 
 

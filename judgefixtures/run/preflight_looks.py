@@ -97,15 +97,13 @@ def advise_looks(run: Run, designs: Mapping[CheckId, PlannedContrast | None]) ->
         for flips in FLIP_RATES:
             mean = sum(each.course(flips, shift).pairs for each in looked.values()) / len(looked)
             green = format_share(round(pass_chance_of_designs(looked.values(), flips, shift), 2))
-            ends.append(f"{green} of runs at {flips:.0%} flips ({mean:.0f} {units} a contrast in the mean)")
-        yield (
-            f"{which} a judge whose VSR is {format_share(shift)} in every contrast gets all green in {', '.join(ends)}"
-        )
+            ends.append(f"{green} of runs at {flips:.0%} flips ({mean:.0f} {units} a contrast on average)")
+        yield (f"{which} a judge with VSR {format_share(shift)} in every contrast passes all in {', '.join(ends)}")
     short = {
         (each.dataset, there[each], of.last_look, of.units) for each, of in looked.items() if there[each] < of.last_look
     }
     for dataset, n, last, units in sorted(short):
-        yield f"the last look, at {last}, cannot be reached: {dataset} has {n} {units}"
+        yield f"the last look needs {last} {units}, but {dataset} has {n}"
 
 
 def _with_looks(design: PlannedContrast) -> PlannedContrast:

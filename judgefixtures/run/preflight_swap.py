@@ -22,11 +22,11 @@ DISCORDANCES = (0.05, 0.12, 0.18)  # of the pairs, one of two equal judges alone
 FLIPS = (0.05, 0.10)  # of the verdicts change between two runs, where the baseline's repeats do not say
 SIZES = (25, 50, 100, 200, 300, 400)
 NOTHING = Cost(0, 0, 0, 0.0)
-REPEATS = "not measured: {command} -k repeat --judge {judge} --judge-repeats 2 --judge-record missing measures them"
-UNREPEATED = "not measured: nobody can ask {judge} a second time"
+REPEATS = "not measured; measure: {command} -k repeat --judge {judge} --judge-repeats 2 --judge-record missing"
+UNREPEATED = "not measured: {judge} is imported and cannot be repeated"
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
-HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR 0.30: REJECT", "all calls", "cost at most")
+HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR 0.30: REJECT", "total calls", "cost at most")
 
 
 def swap_preflight_lines(
@@ -61,11 +61,11 @@ def swap_preflight_lines(
     lines = [
         MESSAGES.expectation(judge, baseline, levels, repeats if level is None else ""),
         *align_table([HEADER, *rows]),
-        f"if 2% of the candidate's answers alone are invalid, equal judges are approved in {refusing} ({fewest} pairs)",
+        f"if only the candidate has invalid answers (2%), equal judges get APPROVE in {refusing} ({fewest} pairs)",
         *_caveats(run, compared, rows),
     ]
     if fewest < most:
-        lines.append(f"datasets have {fewest} to {most} pairs: the chances are those of {fewest} on each")
+        lines.append(f"datasets have {fewest} to {most} pairs: the chances are for {fewest} each")
     if cells:
         lines.append(_ruled_out(run, cells, sizes, flips))
     return [*lines, *_to_record(run, compared, missing)]

@@ -268,7 +268,7 @@ class Run:
         try:
             return self.answer_service.answers(judge, tuple(pairs), arms, asking)
         except DeferredToBatchError:
-            raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
+            raise WaitingError(f"{judge.name} {dataset}: waiting for batches") from None
 
     # --- batches ----------------------------------------------------------------------------------------------
 

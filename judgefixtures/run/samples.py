@@ -104,7 +104,7 @@ class Samples:
     def describe_pairs(self, judge: str, dataset: str) -> list[str]:
         """Return the preflight's lines on a judge's pairs."""
         chosen, source = self.of(judge, dataset), self._config.source(dataset)
-        frozen = f"frozen beside the recordings of {chosen.frozen_for}" if chosen.frozen_for else ""
+        frozen = f"saved with the recordings of {chosen.frozen_for}" if chosen.frozen_for else ""
         return describe_sample(
             dataset, chosen.pairs, chosen.sample, source, self._config.seed, available=chosen.available, frozen=frozen
         )
@@ -127,7 +127,7 @@ class Samples:
             chosen = self._fresh(judge, dataset, source)
         if self.wanted is not None and self.wanted > len(chosen.pairs) and not source.is_built_in:
             there = vocabulary_for(chosen.pairs).counted(len(chosen.pairs))
-            self._note(f"{dataset} has {there}, fewer than the {self.wanted} asked for: all of them are used")
+            self._note(f"{dataset} has {there}, fewer than the {self.wanted} requested: all are used")
         if chosen.sample.left_out:
             self._note(f"{dataset}: left out {left_out_counts(chosen.sample.left_out)}")
         if same := identical_responses_note(dataset, chosen.pairs):
@@ -235,12 +235,12 @@ class Samples:
         if dict(frozen.selection) != source.selection:
             was, now = frozen.selection, source.selection
             changed = [key for key in sorted({*was, *now}) if was.get(key) != now.get(key)]
-            return "; ".join(f"{key} was {was.get(key)!r} and is {now.get(key)!r}" for key in changed)
+            return "; ".join(f"{key} was {was.get(key)!r} and is now {now.get(key)!r}" for key in changed)
         if frozen.seed != self._config.seed:
-            return f"it was drawn with seed {frozen.seed}, and seed = {self._config.seed} draws and swaps other pairs"
+            return f"its seed was {frozen.seed} and is now {self._config.seed}, which selects other pairs"
         wanted = frozen.available if self._whole else self.wanted
         if wanted is not None and len(frozen.pairs) < min(wanted, frozen.available):
-            return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
+            return f"{wanted} pairs are requested, but {len(frozen.pairs)} of {frozen.available} are saved"
         return None
 
     def _frozen_pairs(self, judge: str, owner: str, dataset: str) -> dict[str, Pair]:
@@ -259,14 +259,14 @@ class Samples:
         for pair in self._frozen_pairs(judge, owner, dataset).values():
             for template in filter(None, templates):
                 if lacking := [name for name in template.columns_for(pair.content_type) if name not in pair.columns]:
-                    return f"the template {template.name} shows {{{lacking[0]}}}, which was not frozen with them"
+                    return f"the template {template.name} shows {{{lacking[0]}}}, which was not saved"
         return None
 
     def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: SampleSnapshot) -> SampledPairs:
         by_id = self._frozen_pairs(judge, owner, dataset)
         pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self.wanted]
         if self.wanted is None and len(pairs) < frozen.available:
-            self._note(f"{dataset}: the {len(pairs)} pairs that are frozen are used, of {frozen.available}")
+            self._note(f"{dataset}: the {len(pairs)} saved pairs of {frozen.available} are used")
         left_out = MappingProxyType(dict(frozen.left_out))
         chosen = SampledPairs(pairs, Sample(pairs, left_out, frozen.revision, frozen.licence), frozen.available, owner)
         self._keep(judge, dataset, source, chosen)

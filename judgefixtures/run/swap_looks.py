@@ -97,11 +97,11 @@ class SwapLookRunner:
         look = self.looks.pairs[subject.judges]
         spared = {name: self._spared(self.registry.judge(name), parts, look) for name in subject.judges}
         if any(spared.values()):
-            state = "decided" if decided else "not decided, and it is the last one"
+            state = "decided" if decided else "not decided after the last look"
             who = " against ".join(subject.judges)
-            each = f"{max(spared.values())} questions to each judge"
+            each = f"{max(spared.values())} requests to each judge"
             if len(set(spared.values())) > 1:
-                each = " and ".join(f"{questions} questions to {name}" for name, questions in spared.items())
+                each = " and ".join(f"{count} requests to {name}" for name, count in spared.items())
             self.context.note(MESSAGES.swap_look(who, look, state, each))
 
     def _spared(self, judge: Judge, parts: Sequence[CheckId], look: int) -> int:

@@ -69,7 +69,7 @@ def _rows(lines: Iterator[str], named: str, separator: str, skip: int) -> Iterat
     except csv.Error as error:
         raise JudgeFixturesError(f"{named}:{skip + ended + 1}: {_fault(error)}") from None
     if not heads:
-        raise JudgeFixturesError(f"{named}: it is empty: the first line must name the columns.")
+        raise JudgeFixturesError(f"{named} is empty. The first line must name the columns.")
 
 
 def _separator(path: Path, named: str) -> tuple[str, int]:
@@ -102,12 +102,12 @@ def _misfit(named: str, number: int, cells: Sequence[str], heads: Sequence[str],
 def _fault(error: csv.Error) -> str:
     text = str(error)
     if "unexpected end of data" in text:
-        return "a quote opens in this row and is never closed: close it, or double it where it is part of the text."
+        return "a quote in this row is never closed. Close it; if it is part of the text, double it."
     if "field larger" in text:
         return (
-            f"a cell of this row is longer than {(most := limit('row', LARGEST_CELL)):,} characters: shorten it, or "
-            f"close its quote where it is never closed. {remedy('row', most)}."
+            f"a cell of this row is longer than {(most := limit('row', LARGEST_CELL)):,} characters. Shorten it, or "
+            f"close its quote. {remedy('row', most)}."
         )
     if "expected after" in text:
-        return "a quote stands within a cell in quotes: a quote that is part of the text is doubled there."
+        return "a quoted cell contains a single quote mark. Double quote marks that are part of the text."
     return f"the row cannot be read: {text}."

@@ -16,14 +16,14 @@ from .size_limits import What, limit, remedy
 # By the first bytes: what a file is that has the name of a text, and what to do about it.
 NOT_TEXT: Mapping[bytes, str] = MappingProxyType(
     {
-        b"\x1f\x8b": "is packed with gzip: unpack it (gunzip), and give what is in it",
-        b"\x28\xb5\x2f\xfd": "is packed with zstd: unpack it (zstd -d), and give what is in it",
-        b"BZh": "is packed with bzip2: unpack it (bunzip2), and give what is in it",
-        b"\xfd7zXZ": "is packed with xz: unpack it (unxz), and give what is in it",
-        b"PK\x03\x04": 'is a zip archive, as Excel\'s workbooks are: save the sheet as "CSV UTF-8", or unpack it',
-        b"\xd0\xcf\x11\xe0": 'is an old workbook of Excel: save the sheet as "CSV UTF-8"',
-        b"PAR1": "is a Parquet file: name it .parquet",
-        b"SQLite format 3": "is a database of SQLite: export the table as CSV",
+        b"\x1f\x8b": "is a gzip archive: unpack it (gunzip) and use its content",
+        b"\x28\xb5\x2f\xfd": "is a zstd archive: unpack it (zstd -d) and use its content",
+        b"BZh": "is a bzip2 archive: unpack it (bunzip2) and use its content",
+        b"\xfd7zXZ": "is an xz archive: unpack it (unxz) and use its content",
+        b"PK\x03\x04": 'is a zip archive or an Excel workbook: unpack it, or save the sheet as "CSV UTF-8"',
+        b"\xd0\xcf\x11\xe0": 'is an old Excel workbook: save the sheet as "CSV UTF-8"',
+        b"PAR1": "is a Parquet file: rename it to .parquet",
+        b"SQLite format 3": "is an SQLite database: export the table as CSV",
     }
 )
 LARGEST_TEXT = 2**29  # characters
@@ -83,7 +83,7 @@ def _encoding(path: Path, named: str) -> str:
 
 def _undecodable(path: Path, named: str, encoding: str) -> str:
     if encoding == "utf-16":
-        return f"{named} begins as UTF-16 and is not (it may be cut off). Save it as UTF-8."
+        return f"{named} starts like UTF-16 but is not valid (it may be incomplete). Save it as UTF-8."
     with open_regular(path) as file:
         for number, line in enumerate(file, 1):
             try:

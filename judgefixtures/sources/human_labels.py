@@ -59,7 +59,7 @@ class RaterNames:
         """Raise JudgeFixturesError for an empty name or a second form."""
         for name in names:
             if not name.strip():
-                raise row.mistake("a label is of a person whose name is empty: give the name, or take the label out.")
+                raise row.mistake("a label belongs to a person with an empty name. Add the name, or remove the label.")
             known, first = self._known.setdefault(rater_key(name), (name, row))
             if known != name:
                 where = "the row" if first is row else first.place

@@ -141,7 +141,7 @@ def promptfoo_tests(cells: Iterable[DataRow]) -> dict[int, list[DataRow]]:
         if not isinstance(test, int) or not isinstance(prompt, int):
             raise row.mistake(MESSAGES.no_test_indexes(test, prompt, quote_names(row.fields)))
         if prompt in tests.setdefault(test, {}):
-            raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
+            raise row.mistake(f"test {test} already has an output of prompt {prompt}.")
         tests[test][prompt] = row
     return {test: [tests[test][prompt] for prompt in sorted(tests[test])] for test in sorted(tests)}
 
@@ -271,7 +271,7 @@ def _checked(rows: list[DataRow], source: Source) -> SourceRows:
 def _check_columns(columns: tuple[str, ...], where: object, source: Source, expected: Iterable[str]) -> None:
     if missing := [column for column in expected if column not in columns]:
         hint = litbench_ids_note(columns) or (
-            "Give data of that schema, pin an older version of it with `revision`, or read it by a mapping of your own "
+            "Use data with these columns, pin an older version with `revision`, or map the columns yourself "
             f"(`columns`, without `source = {source.origin!r}`)."
         )
         raise source.mistake(

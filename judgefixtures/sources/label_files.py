@@ -66,7 +66,7 @@ def find_labels_files(path: Path) -> dict[str, Path]:
         try:
             rater = check_rater_name(_rater_of(file, path))
         except JudgeFixturesError as error:
-            raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
+            raise JudgeFixturesError(f"{file}: {error} Rename or move the file.") from None
         for name, other in files.items():
             if rater_key(name) == rater_key(rater):
                 raise JudgeFixturesError(MESSAGES.labels_in_two_files(file, rater, other))
@@ -163,4 +163,4 @@ def _given(row: DataRow) -> PersonLabel:
     return PersonLabel(fields["id"], fields["digest"], label, fields.get("comment", ""), where, fields.get("on", ""))
 
 
-_ACCEPTED = "a line has id, digest, label, comment and on, as the labelling page writes it. Take the line out."
+_ACCEPTED = "a line needs id, digest, label, comment and on, as the labelling page writes it. Remove the line."

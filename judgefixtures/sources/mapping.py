@@ -56,7 +56,7 @@ def _voted_pairs(
         has_id = lookup(row.fields, id_column) is not MISSING
         first = first or (row.place, has_id)
         if "id" not in columns and has_id and not first[1]:
-            raise row.mistake(f"the row has an id, but {first[0]} has none: give all rows one.")
+            raise row.mistake(f"the row has an id, but {first[0]} has none. Add ids to all rows.")
         votes = row_votes(row, source)
         pair = mapped_pair(row, source, make_id=not first[1] and "id" not in columns, beside=beside)
         if pair is None:
@@ -147,7 +147,7 @@ def _check_said(row: DataRow, source: Source, responses: tuple[str, ...]) -> Non
         keys += [key for key in ("label_values", "labels_from") if getattr(source, key) is not None]
     if keys:
         what, other = ("examples", "pairs") if is_example else ("pairs", "examples")
-        raise row.mistake(f"{keys[0]} of {source.table} is a key of {other}, and the rows hold {what}: remove it.")
+        raise row.mistake(f"{keys[0]} of {source.table} is a key for {other}, but the rows hold {what}. Remove it.")
 
 
 def _read_columns(source: Source) -> frozenset[str]:
@@ -171,12 +171,12 @@ def text_id(pair: Pair) -> str:
 def require_text(value: Any, field: str, where: str) -> str:
     """Return a nonempty text, or raise JudgeFixturesError."""
     if not isinstance(value, str) or not value.strip():
-        raise JudgeFixturesError(f"{where}: field {field!r} must be a text that is not empty, got {value!r}.")
+        raise JudgeFixturesError(f"{where}: field {field!r} must be a nonempty text, got {value!r}.")
     try:
         value.encode()
     except UnicodeEncodeError:
         raise JudgeFixturesError(
-            f"{where}: field {field!r} holds half of a surrogate pair: it is not valid Unicode text."
+            f"{where}: field {field!r} holds half of a surrogate pair, which is not valid Unicode."
         ) from None
     return value
 
@@ -216,11 +216,11 @@ def _gold(value: Any, field: str, row: DataRow, source: Source) -> Literal[0, 1,
 
 def _missing(row: DataRow, source: Source, field: str, column: str) -> str:
     lacking = f"field {column!r}"
-    remedy = f"the right one with {_as_columns(field)} in {source.table}"
+    remedy = f"the right column with {_as_columns(field)} in {source.table}"
     if field in TEXT_FIELDS[1:] and _has_no_response(row, source):
         one, two = _as_columns(RESPONSE), _as_columns(*TEXT_FIELDS[1:])
         lacking = "a response"
-        remedy = f"its column in {source.table}: {one} for examples, which have one response each, or {two} for pairs"
+        remedy = f"its column in {source.table}: {one} for examples (one response each), or {two} for pairs"
     has = ", ".join(map(repr, row.fields)) or "no field"
     message = f"{row.where}: {lacking} is missing; the row has {has}. Name {remedy}."
     return f"{message} {hint}" if (hint := litbench_ids_note(row.fields)) else message
@@ -240,8 +240,8 @@ def litbench_ids_note(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
     """Return a note on rows with LitBench ids alone, or ""."""
     if {"chosen_comment_id", "rejected_comment_id"} <= set(columns) and "chosen_story" not in columns:
         return (
-            "SAA-Lab/LitBench-Test holds ids of Reddit comments only, no stories: fetch the comments yourself and give "
-            "a CSV of them with `source = \"litbench\"` and `path`; its columns: 'prompt', 'chosen_story', "
+            "SAA-Lab/LitBench-Test holds only ids of Reddit comments, no stories. Fetch the comments, save a CSV file, "
+            "and set `source = \"litbench\"` and `path`. Columns: 'prompt', 'chosen_story', "
             "'rejected_story', optional 'chosen_upvotes', 'rejected_upvotes'."
         )
     return ""
@@ -251,5 +251,5 @@ def _repeated(row: DataRow, pair: Pair, before: DataRow, *, made: bool) -> str:
     in_one_file = row.where.rpartition(":")[0] == before.where.rpartition(":")[0]
     place = before.place if in_one_file else before.where.partition(": ")[2]
     if made:
-        return f"{row.where}: the texts are those of {place} already: rows without ids must differ. Remove one of them."
-    return f"{row.where}: id {pair.id!r} was used in {place} already: ids must be unique."
+        return f"{row.where}: the row repeats the texts of {place}. Remove one of them, or add ids."
+    return f"{row.where}: id {pair.id!r} is also in {place}. Make ids unique."

@@ -146,4 +146,4 @@ def _check_size(named: str, rows: int, size: int) -> None:
     if rows > MOST_ROWS or size > most:
         much = f"{rows:,} rows" if rows > MOST_ROWS else f"more than {most:,} bytes unpacked"
         more = "" if rows > MOST_ROWS else f" {remedy('file', most)}."
-        raise JudgeFixturesError(f"{named} holds {much}: take a sample of it, of at most some million rows.{more}")
+        raise JudgeFixturesError(f"{named} holds {much}, which is too large. Use a sample.{more}")

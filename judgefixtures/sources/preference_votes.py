@@ -13,8 +13,8 @@ from .source import Source
 
 VOTES = "votes"
 ACCEPTED = (
-    'an object with how many people preferred response 1, response 2 and neither, as {"1": 3, "2": 2, "tie": 0} (in '
-    'CSV and TSV that object as JSON text): whole numbers >= 0, at least one of them above 0; "tie" may be absent'
+    'an object with the votes for response 1, response 2 and neither, such as {"1": 3, "2": 2, "tie": 0} (in CSV and '
+    'TSV as JSON text): whole numbers of at least 0, one of them above 0; "tie" is optional'
 )
 
 

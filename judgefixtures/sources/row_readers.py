@@ -82,10 +82,10 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     path = source.file
     files = [path] if not path.is_dir() else _files(path, source, split)
     if source.rows is not None and (typed or not all(file.suffix.lower() == ".json" for file in files or (path,))):
-        raise source.mistake(f"rows = {source.rows!r} is a key of .json files, which {path} is not: remove it.")
+        raise source.mistake(f"rows = {source.rows!r} applies to .json files, and {path} is none. Remove it.")
     if source.split is not None and not typed and path.is_file():
         raise source.mistake(
-            f"split = {source.split!r} is a key of folders and of the hub, but {path} is one file: remove it."
+            f"split = {source.split!r} applies to folders and the hub, but {path} is a file. Remove it."
         )
     if not files:
         return _saved(path, source, split)
@@ -132,7 +132,7 @@ def json_value(path: Path, source: Source) -> Any:
         check_json(text, named, "file", LARGEST_TEXT)
         return _loads(text)
     except (ValueError, RecursionError) as error:
-        hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
+        hint = " Rename a file of JSON lines to .jsonl." if "Extra data" in str(error) and not source.origin else ""
         raise source.mistake(f"{path}: {_fault(error)}.{hint}") from None
 
 
@@ -146,18 +146,18 @@ def rows_within(value: Any, path: Path, source: Source) -> list[DataRow]:
     if source.rows is not None:
         rows = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
         if rows is MISSING:
-            raise source.mistake(f"{path}: rows = {source.rows!r} names nothing in it; {_inside(value)}.")
+            raise source.mistake(f"{path}: rows = {source.rows!r} does not exist in it; {_inside(value)}.")
         value = rows
     elif isinstance(value, dict):
         lists = [key for key, held in value.items() if isinstance(held, list)]
         if len(lists) != 1:
             raise source.mistake(
-                f"{path}: an object, not a list of rows; {_inside(value)}. Name the list "
+                f"{path}: expected a list of rows, got an object; {_inside(value)}. Set the list "
                 f'with `rows = "{(lists or ["..."])[0]}"` in {source.table}.'
             )
         value = value[lists[0]]
     if not isinstance(value, list):
-        raise source.mistake(f"{path}: a JSON {type(value).__name__} where a list of objects is wanted.")
+        raise source.mistake(f"{path}: expected a list of objects, got a JSON {type(value).__name__}.")
     return numbered_rows(value, f"dataset {source.name!r}: {path}")
 
 
@@ -165,7 +165,7 @@ def numbered_rows(values: Sequence[Any], where: str, *, textual: bool = False) -
     """Return objects as numbered rows, or raise JudgeFixturesError."""
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
-            raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
+            raise JudgeFixturesError(f"{where}: row {number}: expected an object, got a JSON {type(value).__name__}.")
     return [DataRow(each, f"{where}: row {n}", f"row {n}", textual) for n, each in enumerate(values, 1)]
 
 
@@ -242,7 +242,7 @@ def _of_library(file: Path, source: Source, where: str) -> SourceRows:
             gc.collect()
     if problem:
         raise JudgeFixturesError(
-            f"{where} cannot be read: {problem}. Correct it, or give another format ({', '.join(FORMATS)})."
+            f"{where} cannot be read: {problem}. Correct it, or use another format ({', '.join(FORMATS)})."
         )
     return SourceRows(numbered_rows(values, where, textual=textual), columns)
 
@@ -287,7 +287,7 @@ def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> t
     if name not in loaded:
         problem = f"has no split {name!r}" if name else "has several splits"
         known = accepted_values(name or "", loaded)
-        raise JudgeFixturesError(f"{where} {problem}: {known}. Name one with `split` in {source.table}.")
+        raise JudgeFixturesError(f"{where} {problem}: {known}. Set `split` in {source.table}.")
     return loaded[name], name
 
 
@@ -361,25 +361,25 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
     problem = f"cannot be loaded: {_gist_of(error)}"
     remedy = unreachable_dataset_advice(source)
     if "scripts are no longer supported" in text or "DefunctDatasetError" in kinds:
-        problem = "is a loading script, which `datasets` no longer runs"
-        remedy = 'For ELI5 use `source = "eli5"`: it reads Pavithree/eli5. ' if "eli5" in hub.lower() else ""
-        remedy += "Give a local copy of the data with `path`."
+        problem = "is a loading script, which `datasets` does not run"
+        remedy = 'For ELI5 use `source = "eli5"`, which reads Pavithree/eli5. ' if "eli5" in hub.lower() else ""
+        remedy += "Set `path` to a local copy of the data."
     elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in text:
-        problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
+        problem = "is not in the local cache, and HF_HUB_OFFLINE forbids downloads"
     elif "GatedRepoError" in kinds or "is a gated dataset" in text:
         problem = "is gated"
         remedy = f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"
     elif "RevisionNotFoundError" in kinds or text.startswith("Revision "):
-        problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."
+        problem, remedy = f"has no revision {source.revision!r}", "Correct or remove `revision`."
     elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         problem, remedy = "is not on the hub, or is private", f"Correct `source` (or set HF_TOKEN); {remedy}"
     elif kinds & {"HTTPError", "ConnectionError", "TimeoutError", "OSError"}:
-        problem = f"cannot be reached ({_gist_of(error)}): no network?"
-        problem += " If the cache of this machine has it, set HF_HUB_OFFLINE=1"
+        problem = f"cannot be reached ({_gist_of(error)}). Check the network."
+        problem += " If it is in the local cache, set HF_HUB_OFFLINE=1"
     elif "split" in text.lower() or "config" in text.lower():
         remedy = f"Correct `split` or `config` in {source.table}."
     if source.origin == "eli5":
-        remedy += " (It is a copy: the original `eli5` is a loading script, which `datasets` no longer runs.)"
+        remedy += " (This is a copy: `datasets` does not run the loading script of the original `eli5`.)"
     return source.mistake(f"{hub} {problem}. {remedy}")
 
 
@@ -420,9 +420,9 @@ def _object(line: str, where: str) -> dict[str, Any]:
     try:
         row = _loads(line)
     except (ValueError, RecursionError) as error:
-        raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line holds one JSON object.") from None
+        raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line must hold one JSON object.") from None
     if not isinstance(row, dict):
-        raise JudgeFixturesError(f"{where}: a JSON {type(row).__name__} where an object is wanted.")
+        raise JudgeFixturesError(f"{where}: expected an object, got a JSON {type(row).__name__}.")
     return row
 
 
@@ -436,7 +436,7 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) < len(pairs):
         for key, value in pairs:
             if value != fields[key]:
-                raise _AmbiguousError(f"the key {key!r} stands twice in one object, with different values")
+                raise _AmbiguousError(f"an object has the key {key!r} twice with different values")
     return fields
 
 

@@ -73,7 +73,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
         raise JudgeFixturesError(_no_pairs(source, left_out))
     if source.balance_length:
         if all(pair.gold is None for pair in pairs):
-            raise source.mistake("balance_length = true, but no pair has gold: leave it out.")
+            raise source.mistake("balance_length = true, but no pair has gold. Remove it.")
         pairs, surplus = pair_sets.balance_length(pairs, seed)
         left_out["pairs for the balance of lengths"] += surplus
         if not pairs:
@@ -90,7 +90,7 @@ def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
     with closing(json_lines(path, source)) as rows:
         pairs = tuple(mapped_pairs(rows, replace(source, path=path), Counter()))
     if not pairs:
-        raise source.mistake(f"{path} holds no pairs: one JSON object per line.")
+        raise source.mistake(f"{path} holds no pairs. Write one JSON object per line.")
     return pairs
 
 
@@ -116,7 +116,7 @@ def check_source(source: Source) -> None:
             what = f"{source.origin!r}" if source.origin else "a file"
             if source.origin and source.path is not None and kind != "export":
                 what += " read by path"
-            what += ", which has no votes on its pairs" if key == "max_margin" else ""
+            what += ", whose pairs have no votes" if key == "max_margin" else ""
             raise source.mistake(f"{key} = {_spelled_value(getattr(source, key))} does not apply to {what}: remove it.")
     _check_ratios(source)
 
@@ -190,7 +190,7 @@ def identical_responses_note(dataset: str, pairs: Sequence[Pair]) -> str:
         return ""
     ids = ", ".join(pair.id for pair in same[:SHOWN_IDS]) + (", ..." if len(same) > SHOWN_IDS else "")
     golden = sum(pair.gold is not None for pair in same)
-    also = f" (the data names a better one in {golden} of them all the same)" if golden else ""
+    also = f" (although the data has gold for {golden} of them)" if golden else ""
     return MESSAGES.identical_responses(dataset, same, pairs, ids, also)
 
 
@@ -251,7 +251,7 @@ def _renamed(groups: Iterable[Mapping[tuple[str, int | None], Pair]]) -> Iterato
 def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     where = source.file if source.path is not None or source.is_built_in else source.origin
     if not any(left_out.values()):
-        hint = "one JSON object per line" if str(where).endswith(".jsonl") else "there is no row that gives one"
+        hint = "write one JSON object per line" if str(where).endswith(".jsonl") else "no row gives a pair"
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
     return MESSAGES.no_pair_left(
         source, where, left_out_counts({rule: count for rule, count in left_out.items() if count})

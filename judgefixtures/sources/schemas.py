@@ -134,7 +134,7 @@ def _table(where: str, table: Any) -> SourceSchema:
     if missing := [key for key in ("columns", "texts") if key not in table]:
         raise JudgeFixturesError(f"{where} has no {quote_names(missing)}: add it.")
     if ("hub" in table) == ("address" in table):
-        raise JudgeFixturesError(f"{where} must say either where it is on the hub (hub) or where to get it (address).")
+        raise JudgeFixturesError(f"{where} must have either hub (its place on the hub) or address (where to get it).")
     if len(table.get("votes", (1, 2))) != 2:
         raise JudgeFixturesError(f"{where} votes must be the columns of the better and the worse response's votes.")
     for key, needed in (("gold", ("column", "values")), ("category", ("column",)), ("only", ("column", "left_out"))):
@@ -147,7 +147,7 @@ def _table(where: str, table: Any) -> SourceSchema:
 
 def _checked(where: str, key: str, value: Any, shapes: Mapping[str, Any]) -> Any:
     if key not in shapes:
-        raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {accepted_values(key, shapes)}.")
+        raise JudgeFixturesError(f"{where} has an unknown key {key!r}: {accepted_values(key, shapes)}.")
     shape = shapes[key]
     if isinstance(shape, Mapping):
         where = f"{where} {key}"
@@ -267,7 +267,7 @@ def column_objects(row: DataRow, column: str, keys: tuple[str, ...]) -> list[Map
     if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
         lengths = {key: len(held[key]) for key in keys}
         if len(set(lengths.values())) > 1:
-            raise row.mistake(f"the lists of {column} must be of one length, got {lengths!r}.")
+            raise row.mistake(f"the lists of {column} must have the same length, got {lengths!r}.")
         held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
@@ -281,7 +281,7 @@ def column_objects(row: DataRow, column: str, keys: tuple[str, ...]) -> list[Map
 def _first_turn(row: DataRow, column: str) -> tuple[Any, Any]:
     first = column_objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
-        raise row.mistake(f"{column} must begin with a message of the user and one of the assistant, got {roles!r}.")
+        raise row.mistake(f"{column} must start with a user message and an assistant message, got {roles!r}.")
     return first[0]["content"], first[1]["content"]
 
 
@@ -297,4 +297,4 @@ def require_number(value: Any, field: str, row: DataRow) -> float:
 
 def unexpected_value_error(row: DataRow, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
     """Return the error of an unknown value."""
-    return row.mistake(f"{field} is {value!r}, which is not known: {accepted_values(str(value), accepted)}.")
+    return row.mistake(f"{field} is {value!r}, which is unknown: {accepted_values(str(value), accepted)}.")

@@ -33,8 +33,8 @@ def limit(what: What, usual: int) -> int:
 def remedy(what: What, most: int) -> str:
     """Return the exceeded limit with its remedy."""
     named = "one row" if what == "row" else "one file, unpacked,"
-    raised = f"give --max-{what}-mb {max(1, 2 * most // MB)}" if _GIVEN.get() is not None else "split it"
-    return f"The limit for {named} is {most / MB:,.4g} MB. If it is meant to be so large, {raised}"
+    raised = f"add --max-{what}-mb {max(1, 2 * most // MB)}" if _GIVEN.get() is not None else "split it"
+    return f"The limit for {named} is {most / MB:,.4g} MB. If the size is intended, {raised}"
 
 
 def check_json(text: str | bytes | bytearray, named: str, what: What, usual: int) -> None:
@@ -42,4 +42,4 @@ def check_json(text: str | bytes | bytearray, named: str, what: What, usual: int
     marks = (",", "[", "{") if isinstance(text, str) else (b",", b"[", b"{")
     values, most = sum(map(text.count, marks)), limit(what, usual)  # type: ignore[arg-type]
     if values * BYTES_A_VALUE > most:
-        raise JudgeFixturesError(f"{named}: it holds {values:,} values of JSON. {remedy(what, most)}.")
+        raise JudgeFixturesError(f"{named} holds {values:,} JSON values. {remedy(what, most)}.")

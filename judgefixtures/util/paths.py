@@ -26,7 +26,7 @@ def open_regular(path: Path) -> io.BufferedReader:
         _check_absent(path)
         raise
     except ValueError:  # a NUL, or half of a surrogate pair
-        raise _refusal(path, "no file can have such a path") from None
+        raise _refusal(path, "this path is not valid") from None
     if why := _stands_for(path, file.peek(LONGEST_PATH)[:LONGEST_PATH]):
         file.close()
         raise _refusal(path, why)
@@ -69,7 +69,7 @@ def _refusal(path: Path, why: str) -> OSError:
 def _check_mode(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-        raise _refusal(path, f"it is {kind}, and only regular files are used: name a file, or put one there")
+        raise _refusal(path, f"it is {kind}: use a regular file")
 
 
 def _stands_for(path: Path, start: bytes) -> str:
@@ -77,14 +77,14 @@ def _stands_for(path: Path, start: bytes) -> str:
         return f"it is {what}"
     is_path = len(start) < LONGEST_PATH and b"/" in start and not {*start} & {*b"\n\0"}
     is_link = is_path and (path.parent / os.fsdecode(start)).is_file()
-    return "it holds a link's target: check it out again with git config core.symlinks true" if is_link else ""
+    return "it holds the path of a link: check it out again with git config core.symlinks true" if is_link else ""
 
 
 def _check_absent(path: Path) -> None:
     if path.is_symlink():
         target = str(path.readlink())
         fetch = "fetch it with `git annex get`" if "/annex/objects/" in target else "restore it"
-        raise _refusal(path, f"it is a link to {target}, which is not there: {fetch}")
+        raise _refusal(path, f"it is a link to {target}, which does not exist: {fetch}")
     missing = itertools.takewhile(lambda each: not each.exists(), (path, *path.parents))
     if any(Path(f"{each}.dvc").is_file() for each in missing):
-        raise _refusal(path, "DVC tracks it, and it is not there: fetch it with `dvc pull`")
+        raise _refusal(path, "DVC tracks it, but it is missing: fetch it with `dvc pull`")

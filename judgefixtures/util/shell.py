@@ -55,7 +55,7 @@ def parse_share(text: str) -> float:
     """
     share = _number(text)
     if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share: a number of 0 to 1, such as 0.1 for one row in ten")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.1 for one row in ten")
     return share
 
 
@@ -79,7 +79,7 @@ def parse_megabytes(text: str) -> int:
     """
     size = _number(text)
     if not (size.is_integer() and 1 <= size <= MOST_MEGABYTES):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 to {MOST_MEGABYTES:,} megabytes")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of megabytes from 1 to {MOST_MEGABYTES:,}")
     return int(size)
 
 

@@ -157,8 +157,8 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     first = project.sent("--judge-report", "report")
     assert first.ret == 0
     assert first.parseoutcomes() == {"skipped": 1}
-    assert "sent: ours: 60 questions in " in first.said
-    assert lines_about(first.said, "half of what", "same command") == snapshot
+    assert "sent: ours: 60 requests in " in first.said
+    assert lines_about(first.said, "half the direct price", "same command") == snapshot
     assert not first.folder.exists()
     (project.path / "earlier").mkdir()
     earlier = project.write("earlier/results.jsonl", "An earlier run's.")
@@ -167,7 +167,7 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     assert earlier.read_text() == '{"judgefixtures_results": "began"}\n'
     again = project.sent()
     assert again.ret == 0
-    assert lines_about(again.said, "60 questions") == snapshot
+    assert lines_about(again.said, "60 requests") == snapshot
     assert len(office.desk.batches) == 1
     assert office.at_once.total() == 20
     office.desk.ahead = 3700
@@ -291,7 +291,7 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
         day_later(office)
         ran = project.sent()
         said += ran.said
-        if "questions wait" not in ran.said:
+        if "requests wait" not in ran.said:
             break
         if fault in ("a file of errors alone", "all expired"):
             office.desk.faults = Faults()
@@ -303,13 +303,13 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
     told = {
         "duplicates": "answered twice: ours: 5",
-        "unknown": "not asked: ours: 5 lines",
+        "unknown": "not used: ours: 5 lines",
         "expired": "expired",
         "failing": "which are asked again: HTTP 500",
         "found to be invalid": "0 of 40 answers",
     }
     if "torn" in fault and where != "google":
-        assert "not whole: ours" in said
+        assert "not complete: ours" in said
     assert told.get(fault, "") in said
 
 
@@ -337,9 +337,9 @@ def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytes
     with posting(saying) as office:
         project.configure("openai", office.url, "max_attempts = 3", "batch_parity = 0")
         for _ in range(3):
-            assert "questions wait" in project.sent().said
+            assert "requests wait" in project.sent().said
         last = project.sent("--judge-report", "report")
-    assert "questions wait" not in last.said
+    assert "requests wait" not in last.said
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [9, 2, 2]
     assert Counter(row["invalid"] for row in last.rows("judgments")) == {None: 8, "empty": 2}
 
@@ -411,7 +411,7 @@ def test_a_state_that_nobody_knows_is_no_end(
         lambda _path, _reply: SimulatedResponse(200, json.dumps(shown).encode(), {"content-type": "application/json"}),
     )
     ran = project.sent()
-    assert ("39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
+    assert ("39 requests in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
     assert project.events == ["intent", "sent"]
     office.desk.handle = handle  # type: ignore[method-assign]
     lying(office, lambda _path, reply: replace(reply, body=reply.body.replace(b'"completed",', b'"COMPLETED",')))
@@ -443,7 +443,7 @@ def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: p
     project.sent()
     aged(project, days=5)
     office.desk.faults = Faults(torn=1)
-    assert "not whole: ours" in project.sent().said
+    assert "not complete: ours" in project.sent().said
     assert project.events == ["intent", "sent", "partial"]
     project.sent().assert_outcomes(passed=1)
     assert len(office.desk.batches) == 1
@@ -504,7 +504,7 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     assert ran.ret == 0
     assert len(downloads) == 1
     assert "collected: ours: 38 of 39 answers" in ran.said
-    assert lines_about(ran.said, "stay where") == snapshot
+    assert lines_about(ran.said, "be downloaded") == snapshot
     assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
@@ -544,12 +544,10 @@ def test_as_many_lines_as_there_are_questions_are_not_all_answers(
 
     lying(office, filled)
     ran = project.sent()
-    assert ("stay where they" in ran.said) == (case == "twice")
-    assert ("sent: ours: 2 questions" in ran.said) == (
-        case != "twice"
-    )  # and one at once, the first of a run that sends
+    assert ("be downloaded" in ran.said) == (case == "twice")
+    assert ("sent: ours: 2 requests" in ran.said) == (case != "twice")  # and one at once, the first of a run that sends
     assert ("without an id" in ran.said) == (case == "nameless")
-    assert ("answer questions that" in ran.said) == (case == "unknown")
+    assert ("answer requests that" in ran.said) == (case == "unknown")
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
     assert len(office.desk.batches) == (1 if case == "twice" else 2)
@@ -858,7 +856,7 @@ def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
     assert lines_about(ran.said, "response_format") == snapshot
-    assert lines_about(project.sent().said, "of as many") == snapshot
+    assert lines_about(project.sent().said, "the same size") == snapshot
     office.desk.ahead = 3700
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
@@ -1252,7 +1250,7 @@ def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
         office.desk.faults = Faults()
         for _ in range(9):
             ran = project.sent()
-            if "questions wait" not in ran.said:
+            if "requests wait" not in ran.said:
                 break
             day_later(office)
         ran.assert_outcomes(passed=1)
@@ -1379,11 +1377,11 @@ def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pyte
     renamed = whole.replace("ours", "theirs")
     other = whole.partition("[judges.ours]")[2].partition("[datasets")[0]
     for text, why in (
-        (renamed, "no judge of that name is configured any more"),
-        (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing"),
+        (renamed, "the judge is not configured"),
+        (f"{renamed}\n[judges.ours]{other}", "this run does not use that judge"),
     ):
         (project.path / "judges.toml").write_text(text)
-        assert f"not collected: ours: 11 questions in batch_1: {why}" in project.sent().said
+        assert f"not collected: ours: 11 requests in batch_1: {why}" in project.sent().said
     (project.path / "judges.toml").write_text(whole)
     collected = project.sent()
     collected.assert_outcomes(passed=1)
@@ -1416,7 +1414,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(
         project.sent()
         said = project.sent().said
         assert lines_about(said, "--judge-repeats") == snapshot
-        assert "another one: p0002" in said
+        assert "different: p0002" in said
         assert office.at_once.total() == 8
         shutil.rmtree(project.cassettes)
         project.configure("openai", office.url, "", "batch_parity = 0")
@@ -1459,12 +1457,12 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
         )
     ran = project.sent()
     if parity == 0:  # the first question was asked at once alone
-        assert "sent: ours: 1 questions" in ran.said
+        assert "sent: ours: 1 requests" in ran.said
         ran = project.sent()
     ran.assert_outcomes(passed=1)
     project.run().assert_outcomes(passed=1)
     project.write_pairs(rows_of(8))
-    assert "sent: ours: 4 questions" in project.sent().said
+    assert "sent: ours: 4 requests" in project.sent().said
     project.sent().assert_outcomes(passed=1)
     assert office.at_once.total() == at_once
     assert set(office.paid.values()) == {1}
@@ -1499,14 +1497,14 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     said = ""
     if fault != "refused":
         said = project.sent().said
-        assert lines_about(said, "3 pairs could", "9 questions of", "3 questions of") == snapshot
+        assert lines_about(said, "3 pairs could", "9 requests of", "3 requests of") == snapshot
     office.desk.faults = Faults()
     day_later(office)
     for _ in range(4):
         ran = project.sent()
         said += ran.said
         day_later(office)
-        if "questions wait" not in ran.said:
+        if "requests wait" not in ran.said:
             break
     assert lines_about(said, "same verdict") == snapshot
     ran.assert_outcomes(passed=1)
@@ -1592,7 +1590,7 @@ def test_a_recording_without_batches_says_what_is_on_its_way(
 REFUSED = {
     "all": (("--judge-record", "all"), "it needs --judge-record missing"),
     "none": ((), "it needs --judge-record missing"),
-    "looks": (("--judge-record", "missing", "--judge-baseline", "ours", "--judge-until-decided"), "goes without"),
+    "looks": (("--judge-record", "missing", "--judge-baseline", "ours", "--judge-until-decided"), "cannot combine"),
 }
 
 

@@ -92,7 +92,7 @@ def test_files_and_columns_together(data: Path, say: Said, snapshot: SnapshotAss
     assert read(data)["id-0"].label == "pass"
     file.rename(file.with_name("answers.labels.Di.jsonl"))
     assert refused(data) == snapshot
-    assert "answers.labels.Di.jsonl:1 does, too" in refused(data)
+    assert "answers.labels.Di.jsonl:1, but each person" in refused(data)
 
 
 def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said, snapshot: SnapshotAssertion) -> None:
@@ -172,7 +172,7 @@ def test_a_column_and_a_file_name_a_person_alike(data: Path, say: Said, snapshot
 def test_no_file_at_all_is_an_error(data: Path) -> None:
     """Where labels are wanted and nobody labelled, it is said how one does."""
     said = refused(data)
-    assert "no file answers.labels.NAME.jsonl lies beside" in said
+    assert "no file answers.labels.NAME.jsonl next to" in said
     assert "judgefixtures label" in said
 
 

@@ -581,7 +581,7 @@ def test_a_later_format_is_refused(path: Path, header: dict[str, Any]) -> None:
     path.write_bytes(content)
     with pytest.raises(CassetteError) as caught:
         CassetteFile(path)
-    for word in (str(path), f"format {header['judgefixtures']!r}", "reads 1", "update judgefixtures"):
+    for word in (str(path), f"format {header['judgefixtures']!r}", "reads 1", "Update judgefixtures"):
         assert word in str(caught.value)
     assert path.read_bytes() == content
 
@@ -754,7 +754,7 @@ def full(file: CassetteFile, given_row: CassetteRow) -> None:
     """Append to a file on a full disk: the error names file, cause and remedy."""
     with pytest.raises(CassetteError) as caught:
         file.append(given_row, HEADER)
-    for word in (str(file.path), os.strerror(errno.ENOSPC), "kept", "make room", "--judge-record missing"):
+    for word in (str(file.path), os.strerror(errno.ENOSPC), "kept", "Free space", "--judge-record missing"):
         assert word in str(caught.value)
     assert caught.value.__suppress_context__
 
@@ -1184,7 +1184,7 @@ def test_an_unfinished_renewal_is_told_when_it_is_used(tmp_path: Path) -> None:
     with library.open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         told = [cassette.resumed for cassette in cassettes.values() if cassette.resumed]
         assert len(told) == 1
-        assert re.fullmatch(r"3, the last of \d{4}-\d\d-\d\d \d\d:\d\d", told[0])
+        assert re.fullmatch(r"3, the last from \d{4}-\d\d-\d\d \d\d:\d\d", told[0])
         assert sum(answer(cassettes[name]) for name in CONDITIONS) == 5
     with library.open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
         assert not any(cassette.resumed for cassette in cassettes.values())
@@ -1200,7 +1200,7 @@ def test_an_unresolved_merge_is_refused_in_every_mode(tmp_path: Path, mode: Reco
     path.write_bytes(content + b"<<<<<<< HEAD\n=======\n>>>>>>> b\n")
     before = tree(tmp_path)
     line = content.count(b"\n") + 1
-    with pytest.raises(CassetteError, match=re.escape(f"{path}:{line} is a mark of a merge")):
+    with pytest.raises(CassetteError, match=re.escape(f"{path}:{line} is a git conflict mark")):
         record(tmp_path, mode)
     assert tree(tmp_path) == before
 

@@ -243,7 +243,7 @@ def test_all_pairs_need_no_choice(
     assert len(asked_about(found)) == POOL
     assert server.counted == {("a", "cue"): 2 * POOL}
     assert not (folder / "cassettes" / "a" / "own" / "closest.json").exists()
-    assert any("31 closest" in note for note in gate.notes) == (closest > POOL)  # type: ignore[attr-defined]
+    assert any("closest = 31" in note for note in gate.notes) == (closest > POOL)  # type: ignore[attr-defined]
     assert gate.notes == snapshot  # type: ignore[attr-defined]
 
 
@@ -273,7 +273,7 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating, snapshot: Snaps
     choice.unlink()
     assert gate().rows == recorded.rows
     assert not choice.exists()
-    assert lines_about(gate.notes, "its recordings") == snapshot  # type: ignore[attr-defined]
+    assert lines_about(gate.notes, "the recordings") == snapshot  # type: ignore[attr-defined]
     gate(record="missing")
     for name in ("no-cue", "no-cue-21"):
         (folder / "cassettes" / "a" / "own" / f"{name}.jsonl").unlink()
@@ -312,7 +312,7 @@ def test_another_number(folder: Path, server: Judges, gate: Gating, snapshot: Sn
     assert frozen(folder) == first
     larger = gate(closest=8)
     assert larger.status is Status.ERROR
-    assert lines_about(larger.text, "the closest") == snapshot
+    assert lines_about(larger.text, "closest = 8") == snapshot
     command = " --judge a --judge-dataset own -k recency-new-old --judge-record missing"
     assert command in larger.text
     server.forget()
@@ -401,7 +401,7 @@ def test_marks_of_a_merge_are_never_replaced(
     path.write_text(text)
     found = gate(record=record)
     assert found.status is Status.ERROR
-    assert lines_about(found.text, "merge that") == snapshot
+    assert lines_about(found.text, "conflict mark") == snapshot
     assert path.read_text() == text
     assert not server.asked
 
@@ -631,7 +631,7 @@ def test_a_recording_that_fails_keeps_the_screening(project: Project, server: Ju
     server.most = 20
     stopped = project.run("--judge-record", "missing", "--judge-concurrency", "1", "-x")
     assert stopped.ret != 0
-    assert "closest: 20 of 60 answers are kept (20 of them new), 40 remain" in stopped.said
+    assert "closest: 20 of 60 answers are saved (20 of them new), 40 are missing" in stopped.said
     assert not (project.cassettes / "a" / "own" / "closest.json").exists()
     server.most = None
     server.forget()

@@ -672,6 +672,6 @@ def test_the_preflight_counts_clusters(tmp_path: Path, snapshot: SnapshotAsserti
     with Run.from_config(tmp_path / "judges.toml") as run:
         said = "\n".join(preflight_lines(run, [CheckId("simulated-faithful", "mine", ContrastCheck(CONTRAST))]))
     assert "mine     recency          1  15        16       0.15" in said
-    assert "mine: n is the 15 clusters of 60 related pairs" in said
+    assert "mine: n counts the 15 clusters of 60 related pairs" in said
     assert lines_about(said, "recency-new-old on") == snapshot
     assert "related pairs: 60 in 15 clusters" in said

@@ -32,7 +32,7 @@ ours = "{content_type} {number} comes from our product."
 theirs = "{content_type} {number} comes from a competitor."
 """
 JUDGE = ("recency", "provenance", "cues", "position", "accuracy", "wording", "age")
-LEFT = f'note: left out: {len(JUDGE)} files of judge tests, which this command does not name (collect = "named"); '
+LEFT = f'note: not collected: {len(JUDGE)} files of judge tests (collect = "named"). To run them: '
 OWN = "tests/test_own.py"
 RECENCY = "test_recency.py::test_recency[production-own-recency-new-old]"
 
@@ -93,7 +93,7 @@ def test_a_run_of_its_own_is_what_it_was(project: Project, arguments: tuple[str,
     done.assert_outcomes(passed=2)
     assert done.ret == 0
     told = [line for line in done.outlines if "judge" in line and not line.startswith(("plugins: ", "rootdir: "))]
-    assert told == ([] if OWN in arguments else [f"{LEFT}to run them: pytest tests{os.sep}judge"])
+    assert told == ([] if OWN in arguments else [f"{LEFT}pytest tests{os.sep}judge"])
 
 
 def test_nothing_is_read_imported_or_refused_in_it(project: Project) -> None:
@@ -172,8 +172,8 @@ def test_workers_leave_out_what_one_process_does(project: Project, snapshot: Sna
     """Under -n the same tests run, the same line is told once, and the process that collects nothing loads nothing."""
     done = project.run("-n", "2")
     done.assert_outcomes(passed=2)
-    assert done.said.count("note: left out") == 1
-    assert lines_about(done.said, "name (collect") == snapshot
+    assert done.said.count("note: not collected") == 1
+    assert lines_about(done.said, "tests (collect") == snapshot
     named = project.run("-n", "2", f"tests/judge/{RECENCY}")
     assert named.ret == 10
     assert "left out" not in named.said

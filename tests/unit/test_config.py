@@ -393,13 +393,13 @@ def test_extends_a_built_in_judge(file: Path) -> None:
 )
 def test_extends_in_a_circle(file: Path, text: str, circle: str) -> None:
     """A circle is shown whole, with the remedy."""
-    assert refusal(file, text) == f"{file}: {circle} Break the circle."
+    assert refusal(file, text) == f"{file}: {circle} Remove one extends."
 
 
 def test_a_circle_that_is_entered_from_outside(file: Path, snapshot: SnapshotAssertion) -> None:
     """A judge that leads into a circle shows the way into it."""
     text = '[judges.c]\nextends = "a"\n[judges.a]\nextends = "b"\n[judges.b]\nextends = "a"'
-    assert lines_about(refusal(file, text), "the circle") == snapshot
+    assert lines_about(refusal(file, text), "extends itself") == snapshot
 
 
 def test_extends_an_unknown_judge(file: Path, snapshot: SnapshotAssertion) -> None:
@@ -655,14 +655,13 @@ def test_hyphens_that_leave_names_apart() -> None:
         ),
         pytest.param(
             "[gate]\nagreement = 0.8",
-            "[gate]: agreement is a table with the keys of a gate, got 0.8: write what is to hold of it under "
+            "[gate]: agreement must be a table with the keys of a gate, got 0.8. Write its limits under "
             "[gate.agreement].",
             id="gate-of-agreement",
         ),
         pytest.param(
             "[gate]\nrecency = true",
-            "[gate]: recency is a table with the keys of a gate, got True: write what is to hold of it under "
-            "[gate.recency].",
+            "[gate]: recency must be a table with the keys of a gate, got True. Write its limits under [gate.recency].",
             id="gate-of-a-family",
         ),
         pytest.param(
@@ -786,13 +785,13 @@ def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
         ("[datasets.d]\ncolumns.question = 1", "datasets.d.columns.question: input should be a valid string, got 1."),
         (
             "[datasets.d]\ncolumns.labels = []",
-            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+            'datasets.d.columns: columns.labels must be a column, or a list of columns such as ["anna", "bo"], got',
         ),
         (
             "[datasets.d]\ncolumns.labels = 3",
-            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+            'datasets.d.columns: columns.labels must be a column, or a list of columns such as ["anna", "bo"], got',
         ),
-        ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': give path or source, not both"),
+        ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': set path or source, not both"),
         ("[cues]\nbrand = 'x'", "cues.brand: input should be a valid dictionary, got 'x'."),
         ("[cues.brand]\na = 1", "cues.brand.a: input should be a valid string, got 1."),
     ],
@@ -830,7 +829,7 @@ def test_unknown_judge(file: Path, snapshot: SnapshotAssertion) -> None:
         load(file, OURS).judge_table("our")
     message = str(caught.value)
     assert lines_about(message, "'our'") == snapshot
-    assert message.endswith(f". Judges are [judges.NAME] tables of {file}.")
+    assert message.endswith(f". Add a table [judges.NAME] to {file}.")
 
 
 def test_unknown_dataset(file: Path, snapshot: SnapshotAssertion) -> None:
@@ -839,7 +838,7 @@ def test_unknown_dataset(file: Path, snapshot: SnapshotAssertion) -> None:
         load(file, '[datasets.mine]\npath = "x"').source("house-q")
     message = str(caught.value)
     assert lines_about(message, "'house-q'") == snapshot
-    assert message.endswith(f"mine. Datasets are [datasets.NAME] tables of {file}.")
+    assert message.endswith(f"mine. Add a table [datasets.NAME] to {file}.")
 
 
 # --- errors: the file ---------------------------------------------------------------------------------------
@@ -1194,7 +1193,7 @@ def test_a_slip_in_the_name_of_our_table(tmp_path: Path, name: str) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_text(f"[tool.{name}]\njudge = 'x'\n")
     with pytest.raises(
-        JudgeFixturesError, match=rf"nothing reads \[tool\.{name}.*did you mean \[tool\.judgefixtures\]"
+        JudgeFixturesError, match=rf"\[tool\.{name}\] has no effect: did you mean \[tool\.judgefixtures\]"
     ):
         load_config(file)
 

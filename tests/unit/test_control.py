@@ -368,7 +368,7 @@ def test_a_control_needs_gold(project: Controlled, golden: int, snapshot: Snapsh
     assert (row["status"], row["n"]) == ("ERROR", 0)
     assert lines_about(row["message"], "pass threshold") == snapshot
     assert "use at least 5" in ran.report["contrasts"][0]["message"]
-    assert lines_about(project.run("--judge-preflight", "-k", "recency").outlines, "needed (threshold") == snapshot
+    assert lines_about(project.run("--judge-preflight", "-k", "recency").outlines, "(threshold") == snapshot
 
 
 def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
@@ -400,7 +400,7 @@ def test_fewest_pairs_are_those_that_can_pass() -> None:
         fewest = ControlTable(pairs=500, threshold=threshold).fewest
         assert min_correct_to_pass(fewest, threshold) == fewest
         assert min_correct_to_pass(fewest - 1, threshold) > fewest - 1
-        with pytest.raises(JudgeFixturesError, match=f"at least {fewest} are needed"):
+        with pytest.raises(JudgeFixturesError, match=f"Set at least {fewest}"):
             build_config({"control": {"pairs": fewest - 1, "threshold": threshold}})
 
 
@@ -526,7 +526,7 @@ def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled)
 def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
     """What the control costs is part of the preflight, as long as it is not recorded; a control that is off is said."""
     recorded.configure()
-    line = "control of ours: 30 pairs of house-control, both orders, before anything else"
+    line = "control of ours: 30 pairs of house-control, both orders, before all other checks"
     kept = recorded.run("--judge-preflight", "-k", "recency")
     kept.stdout.fnmatch_lines([f"  {line}", "  ours: at most 0 calls*"])
     shutil.rmtree(recorded.cassettes)

@@ -391,7 +391,7 @@ def test_max_cost_stops_and_a_higher_one_asks_the_rest(project: Project, server:
         "stopped before --judge-max-cost 0.5",
         f"${asked * A_CALL:.4f}",
         "--judge-record missing",
-        f"{asked} of 40 answers are kept",
+        f"{asked} of 40 answers are saved",
         f"recorded: mine: {asked} calls",
     ):
         assert words in said

@@ -144,7 +144,7 @@ def test_an_item_says_what_a_limit_that_is_too_short_takes(
         project.configure(server.url)
         said = project.run("--judge-record", "missing").said
     assert lines_about(said, "invalid (truncated") == snapshot
-    assert "a larger max_output_tokens, and then --judge-record all" in said
+    assert "raise max_output_tokens and use --judge-record all" in said
     with serving(good("openai")) as server:
         project.configure(server.url, "max_output_tokens = 4096")
         said = project.run("--judge-record", "all").said
@@ -160,7 +160,7 @@ def test_no_line_says_to_run_the_same_again_where_the_judge_has_to_change(pytest
         project.configure(server.url)
         said = project.run("--judge-record", "missing").said
     assert "same command again" not in said
-    (command,) = set(re.findall(r"After a change of it record anew: pytest (.*)", said))
+    (command,) = set(re.findall(r"After a change of the judge, record: pytest (.*)", said))
     with serving(good("openai")) as server:
         project.configure(server.url, "temperature = 0.5")
         assert "recorded: ours: 80 calls" in project.run(*shlex.split(command)).said
@@ -176,7 +176,7 @@ def test_a_run_that_asked_and_kept_nothing_says_so(pytester: pytest.Pytester, sn
         said = project.run("--judge-record", "missing").said
     assert "recorded: ours: 1 calls" in said
     assert lines_about(said, "none recorded") == snapshot
-    assert "nobody was asked" not in said
+    assert "no requests were sent" not in said
 
 
 def configuration(url: str, judge: str = "") -> str:

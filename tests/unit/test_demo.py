@@ -231,7 +231,9 @@ def test_a_run_that_measures_nothing_is_no_demo(tmp_path: Path) -> None:
     next(lines)
     for place in demo_recordings():
         (tmp_path / "cassettes" / place).unlink()
-    with pytest.raises(judgefixtures.JudgeFixturesError, match=r"(?s)ended with exit code 10 .*pytest said:.*recorded"):
+    with pytest.raises(
+        judgefixtures.JudgeFixturesError, match=r"(?s)ended with exit code 10 .*pytest said:.*recording"
+    ):
         next(lines)
 
 

@@ -257,7 +257,7 @@ def test_the_preflight_says_how_many_reasons_are_read(project, snapshot: Snapsho
     """Before anything is asked it is known how many further calls there are at most."""
     project.configure()
     ran = project.run("--judge-preflight", "-k", "recency")
-    assert lines_about(str(ran.stdout), "calls beside") == snapshot
+    assert lines_about(str(ran.stdout), "further calls") == snapshot
 
 
 def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
@@ -268,7 +268,7 @@ def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
     project.write("pyproject.toml", text.replace("[tool.judgefixtures]\n", "[tool.judgefixtures]\ncontrol = false\n"))
     ran = project.run(*RUN, "--judge-record", "missing")
     assert ran.ret != 0
-    assert "[tool.judgefixtures.judges.reader] sends the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
+    assert "[tool.judgefixtures.judges.reader] would send the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
 
 
 RUN = ("--judge-report", "report", "-k", "recency")

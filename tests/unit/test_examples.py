@@ -112,7 +112,7 @@ def test_examples_without_ids_get_some(reading: Reading) -> None:
     again = {pair.response_1: pair.id for pair in reading(other | {"notes": "n"}, one | {"label": "fail"})}
     assert ids == again
     assert len(set(ids.values())) == 2
-    assert "must differ" in refused(reading, one, one)
+    assert "repeats the texts" in refused(reading, one, one)
 
 
 @pytest.mark.parametrize("two", [{"response_1": "x"}, {"response_1": "x", "response_2": "y"}])
@@ -296,7 +296,7 @@ def test_a_label_of_a_person_without_a_name_is_an_error(
 ) -> None:
     """It names the row and what to do."""
     said = refused(reading, ROW | {"labels": {"anna": "pass", name: "pass"}})
-    assert lines_about(said, "person whose") == snapshot
+    assert lines_about(said, "empty name") == snapshot
 
 
 def test_a_label_that_most_people_contradict_is_an_error(reading: Reading, snapshot: SnapshotAssertion) -> None:

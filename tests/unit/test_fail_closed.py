@@ -203,7 +203,7 @@ def test_a_worker_that_fails_inside_is_never_exit_0(project: Project, snapshot: 
     """One item whose report cannot travel: no result, and so neither exit code 0 nor silence, but an ERROR by name."""
     code, said, files = report(project, "-n", "2", folder="report", conftest=CANNOT_REPORT)
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert lines_about(said, "were collected") == snapshot
+    assert lines_about(said, "have no result") == snapshot
     found = json.loads(files["report.json"])
     assert (found["status"], [row["status"] for row in found["results"]]) == ("ERROR", ["ERROR"])
 
@@ -218,7 +218,7 @@ def test_a_report_that_lacks_items_is_an_error(project: Project) -> None:
     assert [row["status"] for row in found["contrasts"] if row["contrast"] == "recency-new-old"] == ["ERROR"]
     assert [row["status"] for row in found["contrasts"] if row["contrast"] != "recency-new-old"] == ["PASS"]
     assert found["status"] == "ERROR"
-    assert f"never reported, {ITEM} first" in found["warnings"][0]
+    assert f"no result, first {ITEM}" in found["warnings"][0]
     assert f"WARNING: {found['warnings'][0]}" in said
 
 
@@ -227,7 +227,7 @@ def test_a_run_that_is_ended_with_code_0_is_not_a_pass(project: Project) -> None
     conftest = "import pytest\n\n\ndef pytest_runtest_setup():\n    pytest.exit('enough', returncode=0)\n"
     code, said = run(project, conftest=conftest)
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert "were never reported" in said
+    assert "judge items have no result" in said
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_run_that_reports_less_on_purpose_is_as_it_was(
     gates(project, "placebo", "provenance")
     code, said = run(project, *arguments)
     assert code == expected, said
-    assert "never reported" not in said
+    assert "items have no result" not in said
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ def test_other_projects_are_left_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_other="import pytest\n\n\n@pytest.mark.parametrize('n', [1])\ndef test_it(n):\n    pass\n")
     pytester.makeconftest(CANNOT_REPORT)
     done = run_pytest(pytester.path, "-n", "2", "-p", "no:cacheprovider")
-    done.stdout.no_fnmatch_line("*never reported*")
+    done.stdout.no_fnmatch_line("*items have no result*")
 
 
 # --- items that run more than once --------------------------------------------------------------------------

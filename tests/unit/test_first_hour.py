@@ -179,14 +179,14 @@ def test_a_canary_takes_the_datasets_of_the_configuration(project: Project, caps
 
 def test_a_limit_that_nothing_checks_is_named(project: Project) -> None:
     """A limit whose check is not selected is a line with what selects it; of one that is checked nothing is said."""
-    told = [line for line in project.run("-k", "recency or position").outlines if "nothing in this run checks" in line]
+    told = [line for line in project.run("-k", "recency or position").outlines if "this run does not check" in line]
     assert told == [
-        "note: good: a limit is set that nothing in this run checks: min_accuracy of accuracy. Select it as well: "
+        "note: good: this run does not check the limits min_accuracy of accuracy. Select them: "
         '-k "recency or position or accuracy"'
     ]
-    assert "nothing in this" not in project.run("-k", "recency or position or accuracy").said
+    assert "does not check" not in project.run("-k", "recency or position or accuracy").said
     project.configure(TABLES.replace("min_accuracy = 0.7", ""))
-    assert "nothing in this" not in project.run("-k", "recency").said
+    assert "does not check" not in project.run("-k", "recency").said
 
 
 # --- quiet runs ---------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_a_testcase_is_told_what_to_write(project: Project, snapshot: SnapshotAs
         "def test_without_a_mark(gate):\n    pass\n",
     )
     ran = project.run("test_case.py")
-    assert ran.said.count("a unittest.TestCase no") >= 2
+    assert ran.said.count("methods of a unittest.TestCase") >= 2
     assert lines_about(ran.said, "test_judge(judge, pairs", "the marks") == snapshot
     assert "TypeError" not in ran.said
     assert ran.parseoutcomes() == {"passed": 1, "failed": 1, "errors": 2}
@@ -270,7 +270,7 @@ def test_a_testcase_that_is_not_ours_is_left_alone(project: Project, snapshot: S
     ran = project.run("test_case.py")
     assert ran.parseoutcomes() == {"passed": 1, "failed": 1, "skipped": 3}
     assert lines_about(ran.said, "TypeError: len") == snapshot
-    assert "unittest.TestCase no parametrized fixtures" not in ran.said
+    assert "methods of a unittest.TestCase" not in ran.said
 
 
 # --- reports that are compared ------------------------------------------------------------------------------

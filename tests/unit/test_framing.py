@@ -235,7 +235,7 @@ def test_whose_prompts_show_two_responses_is_named() -> None:
     made = {"provider": "openai", "model": "m", "base_url": NOWHERE}
     grader, of_pairs = load_judge({**made, "mode": "binary"}, "grader"), load_judge(made, "of-pairs")
     framing, recency = contrasts("framing")[0], contrasts("recency")[0]
-    assert "judge 'of-pairs' (mode = 'pairwise') compares two" in misplaced_cue_reason(framing, [grader, of_pairs])
+    assert "judge 'of-pairs' has mode = 'pairwise'" in misplaced_cue_reason(framing, [grader, of_pairs])
     assert (
         misplaced_cue_reason(framing, [grader])
         == misplaced_cue_reason(recency, [of_pairs])
@@ -353,7 +353,7 @@ def test_a_swap_says_what_it_leaves_out(project: Project, snapshot: SnapshotAsse
     """Who names the family in [swap] is told that two judges of pairs are not compared by it; nobody else is."""
     project.configure(NOWHERE, f'{OWN}[swap]\nfamilies = ["framing", "pressure"]\n')
     pairs = ("--judge", "of-pairs", "--judge-baseline", "of-pairs", "--judge-preflight", "--judge-pairs", "20")
-    assert lines_about(project.run("-k", "swap", *pairs).said, "of-pairs leaves") == snapshot
+    assert lines_about(project.run("-k", "swap", *pairs).said, "of-pairs skips") == snapshot
     assert "the swap of" not in project.run("-k", "swap and recency", *pairs).said
     graders = ("--judge", "steady", "--judge-baseline", "staked", "--judge-preflight", "--judge-pairs", "20")
     assert "the swap of" not in project.run("-k", "swap", *graders).said

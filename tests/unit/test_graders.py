@@ -308,7 +308,7 @@ def test_no_score_is_close_to_nothing(opened: Opening, server: Grader) -> None:
     """Scores of single responses without a mark are close to nothing: `closest` is an error that names pass_mark."""
     with opened("missing", of_dataset="closest = 5", pairs=some(20), of_judge='mode = "pointwise"') as run:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
-    assert "set pass_mark in" in reason
+    assert "Set pass_mark in" in reason
     assert not server.asked
 
 
@@ -336,7 +336,7 @@ def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader
         run.gate("recency-new-old", judge="grader", dataset="own")
     with opened("missing", of_dataset="closest = 5", pairs=some(40), of_judge=of_judge.format(3)) as run:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
-    assert "closest to pass_mark = 7.0 of grader, and pass_mark is 3.0 now" in reason
+    assert "closest to pass_mark = 7.0 of grader, but pass_mark is now 3.0" in reason
     assert "--judge-record missing" in reason
 
 
@@ -691,12 +691,12 @@ def test_a_run_speaks_of_examples_and_grades(
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (some(60), "own: n of attack is 30 of 60 examples: those labelled fail"),
-        (some(60), "cannot pass with 30 examples labelled fail: 52 are needed"),
+        (some(60), "own: attack uses 30 of 60 examples: those with the label fail"),
+        (some(60), "cannot pass with 30 examples labelled fail: it needs 52"),
         (some(20), "flips on 10% of the examples passes everything"),
         (
             [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.") for n in range(30)],
-            "own: n is of pairs, asked about as 60 examples (two for each pair)",
+            "own: n counts pairs; the judge gets 60 examples (2 for each pair)",
         ),
     ],
     ids=["attacked", "needed", "warning", "pairs"],
@@ -917,17 +917,17 @@ def test_a_judge_that_scores_is_attacked_by_scores(mark: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"ties": "half"}, "ties means nothing with mode"),
-        ({"mode": "pointwise", "pass_mark": 7, "ties": "half"}, "ties means nothing with pass_mark"),
-        ({"grade_field": "Reason"}, "where the reason is read"),
-        ({"template": "binary", "verdict": "grade"}, 'asks for verdict = "json", and "grade" is read'),
-        ({"verdict": "word", "response_format": "json_object"}, "leave it out"),
-        ({"scale": [1, 5]}, "scale is a key of mode"),
-        ({"pass_mark": 7}, "pass_mark is a key of mode"),
-        ({"plan_temperature": 0.5}, "plan_temperature means nothing"),
-        ({"strategy": "plan-self"}, "a plan compares two responses"),
+        ({"ties": "half"}, "ties is not possible with mode"),
+        ({"mode": "pointwise", "pass_mark": 7, "ties": "half"}, "ties is not possible with pass_mark"),
+        ({"grade_field": "Reason"}, "holds the reason"),
+        ({"template": "binary", "verdict": "grade"}, 'requests verdict = "json", but the table has "grade"'),
+        ({"verdict": "word", "response_format": "json_object"}, "remove response_format"),
+        ({"scale": [1, 5]}, "scale needs mode"),
+        ({"pass_mark": 7}, "pass_mark needs mode"),
+        ({"plan_temperature": 0.5}, "plan_temperature has no effect"),
+        ({"strategy": "plan-self"}, "plans need two responses"),
         ({"provider": "anthropic", "base_url": None, "logprobs": True}, "gives no token probabilities"),
-        ({"top_logprobs": 5}, "means nothing without logprobs"),
+        ({"top_logprobs": 5}, "top_logprobs needs logprobs"),
     ],
 )
 def test_a_key_that_means_nothing_to_a_grader_is_an_error(more: dict[str, Any], why: str) -> None:

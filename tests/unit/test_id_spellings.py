@@ -128,7 +128,7 @@ def test_ids_that_only_look_alike_are_others(tmp_path: Path) -> None:
 def test_one_id_in_two_spellings_is_used_twice(tmp_path: Path) -> None:
     """A file in which 1 and 1.0 stand has the same id twice."""
     rows = [{"id": name, "question": "Why?", "response": f"So {name}."} for name in ("1", "1.0")]
-    with pytest.raises(JudgeFixturesError, match="already"):
+    with pytest.raises(JudgeFixturesError, match="also in"):
         load_pairs(Source("own", written(tmp_path / "own.csv", rows)), 0)
 
 

@@ -39,9 +39,9 @@ def rows(same: int, *, gold: bool = False) -> list[dict[str, Any]]:
     ("same", "gold", "said"),
     [
         (0, False, ""),
-        (2, False, "own: 2 of 30 pairs have two identical responses (p00, p01): nothing can be better there, and "),
-        (5, False, ", ...): nothing can be better there, and what is chosen is chance or habit. They stay"),
-        (1, True, "(p00): nothing can be better there (the data names a better one in 1 of them all the same), and "),
+        (2, False, "own: 2 of 30 pairs have two identical responses (p00, p01): neither can be better, so "),
+        (5, False, ", ...): neither can be better, so the choice is chance or habit. These pairs are"),
+        (1, True, "(p00): neither can be better (although the data has gold for 1 of them), so "),
     ],
 )
 def test_a_run_names_identical_responses(project: Project, same: int, gold: bool, said: str) -> None:
@@ -52,7 +52,7 @@ def test_a_run_names_identical_responses(project: Project, same: int, gold: bool
     ran = project.run("--judge-preflight", "--judge-pairs", "30")
     lines = [line for line in ran.outlines if "identical responses" in line]
     assert len(lines) == bool(said)
-    assert all(said in line and line.endswith("They stay asked about and count") for line in lines)
+    assert all(said in line and line.endswith("These pairs are still used and count") for line in lines)
     calls = {line for line in ran.outlines if "ours: at most" in line}
     project.write_pairs(rows(0, gold=gold))
     without = project.run("--judge-preflight", "--judge-pairs", "30")

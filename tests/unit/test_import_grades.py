@@ -112,7 +112,7 @@ def test_without_a_gate_of_ones_own_the_limit_is_added_to_the_table_that_is_ther
     """A [gate.agreement] without a limit is not printed a second time, and one with a limit not at all."""
     assert "add to" not in take(log())
     project.configure(MINE + OWN + "[gate.agreement]\nmax_invalid = 0.1\n")
-    assert "# in [tool.judgefixtures.gate.agreement], which is there: min_kappa = 0.6" in take(log())
+    assert "# in the existing [tool.judgefixtures.gate.agreement]: min_kappa = 0.6" in take(log())
 
 
 def test_conditions_are_those_of_one_response(
@@ -194,7 +194,7 @@ def test_its_table_has_nothing_to_ask_with(project: Project, key: str) -> None:
     ran = project.run("--judge", "mine", "-k", "agreement")
     assert ran.ret == 4
     assert f"{key.split()[0]} " in ran.said
-    assert "nothing with" in ran.said
+    assert "no effect with" in ran.said
 
 
 # --- what a row may say ----------------------------------------------------------------------------------------

@@ -396,8 +396,8 @@ def test_a_module_of_the_users_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / SUITE / "test_recency.py").read_text() == "# mine\n"
     assert not (tmp_path / "nowhere.py").exists()
     assert [line.partition(":")[0] for line in done.left] == ["tests/judge/test_recency.py", "tests/judge/test_swap.py"]
-    assert all(line.endswith("run this again") for line in done.left)
-    assert sum(line.endswith("run this again") for line in write_scaffold(tmp_path).left) == 2
+    assert all(line.endswith("run this command again") for line in done.left)
+    assert sum(line.endswith("run this command again") for line in write_scaffold(tmp_path).left) == 2
 
 
 @pytest.mark.parametrize("content", ["[project\n", "tool = {other = 1}\n", "\xff"], ids=["broken", "inline", "binary"])

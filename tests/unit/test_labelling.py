@@ -190,7 +190,7 @@ def test_a_name_is_a_part_of_a_file_s_name(
     data: Path, by: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     """A name that leads elsewhere, or hides, is refused, and nothing is written."""
-    assert lines_about(refused(str(data), f"--by={by}", capsys=capsys), "whose labels") == snapshot
+    assert lines_about(refused(str(data), f"--by={by}", capsys=capsys), "for labels") == snapshot
     assert [each.name for each in data.parent.iterdir()] == ["answers.jsonl"]
 
 

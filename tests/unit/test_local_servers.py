@@ -246,7 +246,7 @@ def test_an_answer_that_may_have_reached_its_limit_is_blamed_on_it(usage: dict[s
         run(a_judge("openai", server.url), tmp_path, some_pairs(3))
 
 
-CUT = "prompts were read as exactly"
+CUT = "prompts of different lengths"
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_from_a_file_to_a_report(
     """One command, its printed configuration and the test: agreement is about the five responses that people labelled."""
     told = take(file.read_text(), "--metric", "answers", "--allow", "0.2", name=f"traces{file.suffix}")
     assert "mine on own: 5 answers about 5 examples" in told
-    assert lines_about(told, "judge ended", "people's override") == snapshot
+    assert lines_about(told, "judge ended", "people override") == snapshot
     added = told.partition("pyproject.toml:\n")[2].partition("then: ")[0]
     project.write("pyproject.toml", f"[tool.judgefixtures]\ncontrol = false\n{added}")
     (command,) = (line for line in told.splitlines() if line.startswith("then: pytest "))
@@ -164,7 +164,7 @@ def test_which_metric_is_asked_for(take: Callable[..., str], snapshot: SnapshotA
     assert "answers (a judge's): 6 rows: True 3, False 2, nothing 1" in told
     assert lines_about(told, "rows: True") == snapshot
     told = take(text, "--metric", "answers", "--where", "assessment.source.source_id=anna", code=2, name="traces.json")
-    assert "none of 30 rows has --where assessment.source.source_id=anna: " in told  # a person is no judge
+    assert "none of 30 rows matches --where assessment.source.source_id=anna: " in told  # a person is no judge
 
 
 # --- what is told of assessments -------------------------------------------------------------------------------

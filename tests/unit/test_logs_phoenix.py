@@ -113,7 +113,7 @@ def test_a_frame_that_pandas_wrote_as_columns_is_read(take: Callable[..., Any]) 
     done = take("3.9-dataframe.json", metric="correctness")
     held = json.loads((HERE / "3.9-dataframe.json").read_text())["correctness_score"].values()
     assert said(done) == counted([score["label"] for score in held if score])
-    assert any("without a judgement: 1 row of 'correctness'" in line for line in summary(done))
+    assert any("without a judgment: 1 row of 'correctness'" in line for line in summary(done))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_low_score_that_is_good_is_told_of(
     config.write_text(in_pyproject(judge))
     done = take("3.9-dataframe.csv", metric="hallucination", allow=0.1, config=config)
     assert said(done) == {"passed": 6, "failed": 5, "neither": 0}
-    (line,) = (line for line in summary(done) if "low scores are good ones" in line)
+    (line,) = (line for line in summary(done) if "take care: low scores" in line)
     assert lines_about(line, "'hallucination'") == snapshot
     assert "correctness" not in line
 
@@ -212,7 +212,7 @@ def test_spans_with_evaluations_beside_them_need_nothing_else(take: Callable[...
     }
     assert rows.items() <= {row["context.span_id"]: row["attributes.llm.model_name"] for row in raw}.items()
     missing = labels.count("")
-    assert any(f"without a judgement: {missing} row" in line for line in summary(done)) == bool(missing)
+    assert any(f"without a judgment: {missing} row" in line for line in summary(done)) == bool(missing)
 
 
 @pytest.mark.parametrize("name", ["8.32-evaluations.csv", "8.32-evaluations.jsonl"])

@@ -67,7 +67,7 @@ def test_of_several_the_list_is_shown(take: Callable[..., Any], tmp_path: Path, 
     rows = [*(said(n) for n in range(N)), *(said(n, metric="depth", passed=None, score=n / 10) for n in range(N))]
     with pytest.raises(JudgeFixturesError) as error:
         take([*rows, *(said(n, by="person", passed="pass") for n in range(2))])
-    assert lines_about(str(error.value), "metrics, and") == snapshot
+    assert lines_about(str(error.value), "metrics, but") == snapshot
     assert "  depth (a judge's): 6 rows: scores from 0 to 0.5\n" in str(error.value)
     assert "  tone (a judge's): 6 rows: True 3, False 3\n" in str(error.value)
     assert "  tone (people's): 2 rows: pass 2\n" in str(error.value)
@@ -105,7 +105,7 @@ def test_people_are_not_chosen_with_a_judge(take: Callable[..., Any]) -> None:
     done = take([*both, *people], where={"judged.version": "2"})
     assert len(done.imported.answers) == N
     assert {pair.label for pair in done.pairs} == {"pass"}
-    with pytest.raises(JudgeFixturesError, match=r"none of 12 rows has --where judged\.version=3"):
+    with pytest.raises(JudgeFixturesError, match=r"none of 12 rows matches --where judged\.version=3"):
         take([*both, *people], where={"judged.version": "3"})
 
 
@@ -114,8 +114,8 @@ def test_people_who_score(take: Callable[..., Any], snapshot: SnapshotAssertion)
     people = [said(n, by="person", passed=None, score=4) for n in range(N)]
     done = take([*(said(n) for n in range(N)), *people])
     assert {pair.label for pair in done.pairs} == {None}
-    (told,) = (line for line in summary(done) if "people's" in line)
-    assert lines_about(told, "people's that") == snapshot
+    (told,) = (line for line in summary(done) if "of people" in line)
+    assert lines_about(told, "a subject") == snapshot
     assert "row 7" in told
 
 
@@ -133,7 +133,7 @@ def test_labels_go_to_examples_of_a_file(take: Callable[..., Any], tmp_path: Pat
     pairs.write_text("".join(json.dumps(row) + "\n" for row in own))
     done = take([*rows, *people], pairs=pairs)
     assert [pair.label for pair in done.pairs] == ["fail", *[None] * (N - 1)]
-    assert lines_about(done.remarks[0], "what people") == snapshot
+    assert lines_about(done.remarks[0], "people's labels") == snapshot
 
 
 def test_labels_of_what_nobody_judged(take: Callable[..., Any], snapshot: SnapshotAssertion) -> None:

@@ -111,7 +111,7 @@ def test_labels_beside_the_pairs_are_no_recordings(
     (folder / "pairs.labels.anna.jsonl").write_text("")
     assert "30 answers about 30 examples" in take(log())
     (folder / "no-cue.jsonl").write_text("")
-    assert lines_about(take(log(), code=2), "asked (no-cue.jsonl") == snapshot
+    assert lines_about(take(log(), code=2), "judge (no-cue.jsonl") == snapshot
 
 
 def test_ids_of_another_dataset_are_shown(take: Callable[..., str], snapshot: SnapshotAssertion) -> None:

@@ -250,7 +250,7 @@ def test_a_comparison_names_the_settings_that_changed(
     assert main(["report", "compare", old, str(project.path / "new")]) == 0
     said = capsys.readouterr().out
     assert "[gate] vsr_tolerance was 0.15, is 0.4" in said
-    assert lines_about(said, "asked about") == snapshot
+    assert lines_about(said, "set of pairs") == snapshot
 
 
 # --- folders that were tampered with ------------------------------------------------------------------------

@@ -790,7 +790,7 @@ def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
         assert project.run("-k", "recency").ret == 0
         missed = project.run("-k", "accuracy")
         assert missed.ret == NOT_MEASURED
-        missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one *"])
+        missed.stdout.fnmatch_lines(["*condition 'no-cue'*with another plan*"])
         project.configure(server.url)
         before = len(server.asked)
         assert project.run("--judge-record", "missing", "-k", "accuracy").ret == 11  # no limit is set

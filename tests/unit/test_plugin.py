@@ -515,7 +515,7 @@ def test_an_item_that_cannot_be_measured_is_reported_as_error(bare: Project) -> 
     (row,) = report["contrasts"]
     assert (report["status"], row["status"], row["n"], row["vsr"]) == ("ERROR", "ERROR", 0, None)
     assert row.keys() >= ROW
-    assert "nothing is recorded" in row["message"]
+    assert "no recording for" in row["message"]
 
 
 def test_nothing_is_written_unless_asked_for(project: Project) -> None:
@@ -542,7 +542,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(
         bare.run(),
-        "nothing is recorded",
+        "no recording for",
         "judge 'faithful'",
         "dataset 'own'",
         "condition 'recency-new-old'",
@@ -556,7 +556,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
 @pytest.mark.slow
 def test_a_replay_without_recordings_says_it_under_xdist(bare: Project) -> None:
     """From a worker the same message arrives, without a traceback."""
-    refused(bare.run("-n", "2"), "nothing is recorded", "judge 'faithful'", "--judge-record missing")
+    refused(bare.run("-n", "2"), "no recording for", "judge 'faithful'", "--judge-record missing")
 
 
 def test_what_was_recorded_replays_without_a_server(bare: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1045,7 +1045,7 @@ def test_a_torn_recording_misses_one_pair(project: Project, server: SimulatorSer
         project.run("-k", "recency"),
         f"pair '{torn}'",
         f"{PAIRS - 1} pairs are recorded in {recency_of(project)}",
-        "cut short",
+        "was the recording interrupted?",
         "--judge-record missing",
     )
     assert project.tree() == before
@@ -1062,9 +1062,9 @@ def other_format(header: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("first_line", "words"),
     [
-        pytest.param(lambda _: "GIF89a\n", ["not a cassette of judgefixtures", "Move the file away"], id="no-cassette"),
-        pytest.param(lambda _: "[1, 2]\n", ["not a cassette of judgefixtures", "Move the file away"], id="other-json"),
-        pytest.param(other_format, ["has format 2", "reads 1", "update judgefixtures"], id="later-format"),
+        pytest.param(lambda _: "GIF89a\n", ["not a cassette of judgefixtures", "move the file away"], id="no-cassette"),
+        pytest.param(lambda _: "[1, 2]\n", ["not a cassette of judgefixtures", "move the file away"], id="other-json"),
+        pytest.param(other_format, ["has format 2", "reads 1", "Update judgefixtures"], id="later-format"),
     ],
 )
 @pytest.mark.parametrize("mode", ["none", "missing"])
@@ -1114,7 +1114,7 @@ def test_damaged_frozen_pairs_are_told(project: Project) -> None:
     frozen = project.cassettes / "faithful" / "own" / "pairs.jsonl"
     frozen.write_text(frozen.read_text().replace('"response_2"', '"response_3"', 1))
     before = project.tree()
-    words = ("frozen pairs are damaged", "delete ", "--judge-record missing")
+    words = ("saved pairs are damaged", "delete ", "--judge-record missing")
     refused(project.run("-k", "recency"), f"{frozen}:1", *words)
     assert project.tree() == before
 
@@ -1178,7 +1178,7 @@ def test_a_table_at_the_top_of_pyproject_stops_the_run(project: Project, argumen
     file = project.path / "pyproject.toml"
     file.write_text(f"{file.read_text()}\n[gate.recency]\nvsr_tolerance = 0.02\n")
     result = project.run("-k", "recency", *arguments)
-    refused(result, "[gate.recency] stands at the top of the file", "write [tool.judgefixtures.gate.recency]")
+    refused(result, "[gate.recency] is at the top of the file", "Write [tool.judgefixtures.gate.recency]")
     assert result.ret != 0
 
 
@@ -1324,11 +1324,11 @@ def gate(gate):
 @pytest.mark.parametrize(
     ("fixture", "words"),
     [
-        ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
+        ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a Judge", "load_judge")),
         ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair objects")),
         ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
-        ("def pairs(): return []", ("are no pairs",)),
-        ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
+        ("def pairs(): return []", ("returns no pairs",)),
+        ("def pairs(pairs): return [*pairs, pairs[3]]", ("Give each pair",)),
         ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.models.contrasts")),
         ("def contrast(): return None", ("needs a contrast", "judge_family", "gate.check_accuracy")),
     ],

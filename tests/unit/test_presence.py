@@ -132,10 +132,10 @@ def assert_told(project: Project, said: str, why: str, folder: str = "report") -
         (ending("raise RuntimeError('no such file')"), "its test failed in its setup: RuntimeError: no such file", 1),
         (ending(after="raise RuntimeError('stuck')"), "its test failed in its teardown: RuntimeError: stuck", 1),
         (ending("pytest.skip('not today')"), "its test was skipped: not today", 1),
-        (ending("pytest.xfail('known')"), "its test failed, as xfail says that it would: known", 1),
+        (ending("pytest.xfail('known')"), "its test failed, as xfail expects: known", 1),
         (ending("request.getfixturevalue('nowhere')"), "fixture 'nowhere' not found", 1),
-        (ending("pytest.exit('enough')"), "the run was stopped before it came to this", 2),
-        (ending("raise KeyboardInterrupt"), "the run was stopped before it came to this", 2),
+        (ending("pytest.exit('enough')"), "the run stopped before this test", 2),
+        (ending("raise KeyboardInterrupt"), "the run stopped before this test", 2),
     ],
 )
 def test_what_came_to_no_finding_is_an_error_by_name(project: Project, conftest: str, why: str, code: int) -> None:
@@ -181,11 +181,11 @@ def test_a_crash_of_the_judge_or_of_the_test_is_an_error(project: Project) -> No
     project.write("test_recency.py", before)
     code, said = run(project)
     assert code == 1
-    assert_told(project, said, "nothing was found, its test failed: OSError: no disk")
+    assert_told(project, said, "no result: its test failed: OSError: no disk")
     project.write("test_recency.py", f"{suite('recency')}    assert len(pairs) > 100\n")
     code, said = run(project)
     assert code == 1
-    assert_told(project, said, "before that its gate found PASS")
+    assert_told(project, said, "before, its gate found PASS")
 
 
 def test_a_gate_that_is_never_asked_is_no_pass(project: Project) -> None:
@@ -193,7 +193,7 @@ def test_a_gate_that_is_never_asked_is_no_pass(project: Project) -> None:
     project.write("test_recency.py", suite("recency").replace("gate.check(judge, pairs, contrast)", "return"))
     code, said = run(project)
     assert code == 1
-    assert_told(project, said, "its test passed without asking its gate")
+    assert_told(project, said, "its test passed without calling its gate")
     project.write(
         "test_recency.py", suite("recency").replace(", gate)", ")").replace("gate.check(judge", "print(judge")
     )
@@ -207,7 +207,7 @@ def test_every_item_may_be_lost(project: Project) -> None:
     code, said = run(project)
     assert code == 1
     assert set(statuses(project.path / "report").values()) == {"ERROR"}
-    assert "placebo-listed-shown, recency-new-old: nothing was found" in said
+    assert "placebo-listed-shown, recency-new-old: no result" in said
 
 
 def test_what_was_deselected_is_not_missed(project: Project) -> None:
@@ -258,7 +258,7 @@ def test_x_leaves_errors_that_another_run_may_mend(project: Project, snapshot: S
     code, said = run(project, "-x", folder="cut")
     assert code == 1
     assert statuses(project.path / "cut") == {"placebo-listed-shown": "ERROR", NAME: "ERROR"}
-    assert lines_about(said, "nothing was") == snapshot
+    assert lines_about(said, "no result") == snapshot
     project.write("conftest.py", "")
     assert run(project, folder="whole")[0] == 0
     assert merged(project, "cut", "whole") == 1
@@ -275,7 +275,7 @@ def test_what_could_not_be_collected_is_missed(project: Project, snapshot: Snaps
     assert code == 1
     report = json.loads((project.path / "report" / "report.json").read_text())
     assert report["status"] == "ERROR"
-    assert "test_broken.py first" in report["warnings"][0]
+    assert "test_broken.py: the report lacks" in report["warnings"][0]
     assert lines_about(headlines(report)[0], "ERROR: not") == snapshot
     assert headlines(report)[0] in said
     assert merged(project, "report") == 1

@@ -101,7 +101,7 @@ def test_what_a_message_says_records_is_what_replays(
     assert len(server.asked) == 6
     assert (tmp_path / "pkg" / "cassettes" / "j" / "own").is_dir()
     again = ran(tmp_path / place, command)
-    assert "nothing is recorded" not in again.stdout
+    assert "no recording for" not in again.stdout
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -130,4 +130,4 @@ def test_a_table_below_the_rootdir_is_named(tmp_path: Path, server: Server, snap
     bare = ran(tmp_path, "pytest -k recency")
     told = re.search(r"--rootdir=\S+", bare.stdout + bare.stderr)
     assert told is not None, bare.stdout + bare.stderr
-    assert lines_about(ran(tmp_path, f"pytest {told[0]} -k recency").stdout, "recorded for") == snapshot
+    assert lines_about(ran(tmp_path, f"pytest {told[0]} -k recency").stdout, "recording for") == snapshot

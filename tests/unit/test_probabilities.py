@@ -760,7 +760,7 @@ TOO_MANY = {
         "google",
         "Unable to submit request because it has a logprobs value of 20 but the supported range is "
         "from 0 (inclusive) to 6 (exclusive).",
-        "set top_logprobs to a number that it takes",
+        "set top_logprobs to a supported number",
     ),
 }
 
@@ -843,8 +843,8 @@ def test_other_simulated_judges_ignore_the_question() -> None:
     ("silent", "note"),
     [
         (lambda _number: False, ""),
-        (lambda _number: True, "judge mine: gpt-4o gives no token probabilities: its verdicts are judged alone"),
-        (lambda number: number == 3, "judge mine on few: 2 of 20 answers came without probabilities"),
+        (lambda _number: True, "judge mine: gpt-4o gives no token probabilities: only verdicts are compared"),
+        (lambda number: number == 3, "judge mine on few: 2 of 20 answers have no probabilities"),
     ],
 )
 def test_a_run_notes_once_what_it_was_not_told(

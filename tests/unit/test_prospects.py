@@ -56,7 +56,7 @@ def test_chances_are_those_of_the_design_that_was_simulated(tmp_path: Path, snap
     with a_run(tmp_path) as run:
         lines, whole = said(run), said(run, *parts(run, accuracy=True))
     assert lines_about(lines, "look (docs/") == snapshot
-    assert not any(line.startswith(("this swap is another one", "?", "datasets have")) for line in lines)
+    assert not any(line.startswith(("this swap differs", "?", "datasets have")) for line in lines)
     assert [cells(line)[3] for line in lines[2:8]] == ["-"] * 6
     assert all("/" in cells(line)[3] for line in whole[2:8])
 
@@ -75,7 +75,7 @@ def test_another_design_than_was_simulated_is_named(
 ) -> None:
     """Margins, looks, level and layout in which a swap is another one stand below the table."""
     with a_run(tmp_path, gate=gate, **swap) as run:
-        assert lines_about(said(run, *parts(run, families)), "chances differ") == snapshot
+        assert lines_about(said(run, *parts(run, families)), "swap differs") == snapshot
 
 
 def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -86,7 +86,7 @@ def test_datasets_of_other_sizes(tmp_path: Path, snapshot: SnapshotAssertion) ->
     assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
     assert cells(lines[2])[2] == "? / ? / ?"
     margin = f"{guard_margin(20, 14, SwapTable()):.2f}"
-    (line,) = lines_about(lines, "20 to 80 pairs an APPROVE")
+    (line,) = lines_about(lines, "20 to 80 pairs, an APPROVE")
     assert line.endswith(f" {margin} or more")
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
 
@@ -101,7 +101,7 @@ def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path, snapshot: 
             chosen = said(some)[-1]
     command = "pytest -k swap --judge new --judge-baseline old"
     assert whole == snapshot
-    assert lines_about(unknown, "controls included") == snapshot
+    assert lines_about(unknown, "with controls") == snapshot
     assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
 
 

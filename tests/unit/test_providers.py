@@ -496,8 +496,8 @@ OWN_CASES = [
         ("401 in a text", wire({"error": "Unauthorized"}, 401), "api_key_env"),
         ("401 in a detail", wire({"detail": "Not authenticated"}, 401), "api_key_env", "Not authenticated"),
         ("a bad key in a 200", wire(problem("Bad key.", code="invalid_api_key")), "api_key_env"),
-        ("402", wire(problem("Insufficient Balance", code="invalid_request_error"), 402), "topped up"),
-        ("402 in a 200", wire(problem("This request requires more credits.", code=402)), "topped up"),
+        ("402", wire(problem("Insufficient Balance", code="invalid_request_error"), 402), "top up"),
+        ("402 in a 200", wire(problem("This request requires more credits.", code=402)), "top up"),
         ("403 of a region", wire(problem("This region is not served."), 403), "region"),
         ("403 of a page", wire("<html>Just a moment...</html>", 403, content_type="text/html"), "access is denied"),
         (
@@ -579,7 +579,7 @@ OWN_CASES = [
             (
                 f"redirect {status}",
                 wire(b"", status, location="https://elsewhere.example/v1"),
-                "set base_url",
+                "Set base_url",
                 "https://elsewhere.example/v1",
             )
             for status in (301, 302, 303, 307, 308)
@@ -679,7 +679,7 @@ OWN_CASES = [
             {"thinking_budget": 0},
         ),
         ("a page with 200", wire(HTML, content_type="text/html"), "HTML page"),
-        ("redirect", wire(b"", 302, location="https://login.example/"), "set base_url", "https://login.example/"),
+        ("redirect", wire(b"", 302, location="https://login.example/"), "Set base_url", "https://login.example/"),
         ("another family", wire(gemini(FIRST, modelVersion="gemini-3.5-flash-lite")), "accept_served_model"),
         ("lite for the full model", wire(gemini(FIRST, modelVersion="gemini-2.5-flash-lite")), "accept_served_model"),
         (
@@ -2113,7 +2113,7 @@ def test_a_missing_key_is_fatal_and_asks_nothing(sdk: str, value: str | None, mo
     with serving(good(sdk)) as server, pytest.raises(FatalJudgeError) as caught:
         ask(a_judge(sdk, server.url, api_key_env="MY_KEY"))
     assert server.asked == []
-    for words in ("judge 'mine'", "MY_KEY", "api_key_env in [judges.mine]", "replay recordings"):
+    for words in ("judge 'mine'", "MY_KEY", "api_key_env in [judges.mine]", "a replay does not need"):
         assert words in str(caught.value)
 
 

@@ -195,7 +195,7 @@ def test_what_the_server_said_decides(
     server.says(failing(429, {"error": error}))
     found = raised(judging(through(client, f"{server.url}/v1")))
     assert type(found) is FatalJudgeError
-    assert lines_about(str(found), "this account") == snapshot
+    assert lines_about(str(found), "account's quota") == snapshot
     error = {"message": "This model's maximum context length is 10", "code": "context_length_exceeded"}
     server.says(failing(400, {"error": error}))
     assert ask(judging(through(client, f"{server.url}/v1"))).invalid == "too-large"

@@ -567,15 +567,15 @@ SLOTS = "Question: {question}\n1: {response_1}\n2: {response_2}\n{cue_1}\n{cue_2
         (
             f"{INSTRUCTIONS}\n{SLOTS}",
             "",
-            r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: "
-            "the provider may bill it at the cached price",
+            r"mine: 9\d% of each prompt is the same in all requests, up to 14\d\d tokens at the start: "
+            "the provider may bill them at the cached price",
         ),
-        (SLOTS, INSTRUCTIONS, r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: the"),
+        (SLOTS, INSTRUCTIONS, r"mine: 9\d% of each prompt is the same in all requests, up to 14\d\d tokens at the"),
         (
             f"{SLOTS}\n{INSTRUCTIONS}",
             "",
-            r"mine: 0% of each prompt is the same for all, \d tokens at its start: too "
-            "little for a cached price, which begins at 1024 tokens",
+            r"mine: 0% of each prompt is the same in all requests, up to \d tokens at the start: too "
+            "few for the cached price, which needs 1024 tokens",
         ),
     ],
     ids=["first", "system prompt", "last"],

@@ -535,7 +535,7 @@ def test_a_renewal_that_is_killed_loses_no_older_answer(
     with counting(edition=f"-{edition + 1}") as server:
         end = project.run_at(server.url, "--judge-record", "all", *WHOLE)
     assert end.ret in (0, 1), end.said
-    assert ("that did not" in end.said) == bool(part), end.said
+    assert ("an interrupted --judge-record all" in end.said) == bool(part), end.said
     assert answered(project).keys() == whole.keys()
     assert not list(project.path.rglob("*.part*"))
 
@@ -596,7 +596,7 @@ def test_a_full_disk_keeps_the_answers_and_stops_the_run(
 
 # --- Ctrl-C -----------------------------------------------------------------------------------------------
 
-NOTE = re.compile(r"(\d+) of (\d+) answers are kept \((\d+) of them new\), (\d+) remain")
+NOTE = re.compile(r"(\d+) of (\d+) answers are saved \((\d+) of them new\), (\d+) are missing")
 
 
 def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:
@@ -849,7 +849,7 @@ def test_responses_that_changed_places_are_told(project: Recorded) -> None:
     project.write_pairs(project.pairs)
     end = project.run_at(NOWHERE)
     assert end.ret == NOT_MEASURED
-    for word in ("'p000'", "changed places", "balance_positions", "--judge-record missing"):
+    for word in ("'p000'", "swapped places", "balance_positions", "--judge-record missing"):
         assert word in end.said
 
 
@@ -880,7 +880,7 @@ def test_recordings_of_removed_pairs_are_reported(project: Recorded, snapshot: S
         line = next(line for line in end.said.splitlines() if str(project.cassette(condition)) in line)
         assert lines_about(line, "recordings of") == snapshot
         assert removed in line
-        assert lines_about(line, "until their") == snapshot
+        assert lines_about(line, "were not") == snapshot
     assert project.record("missing") == Counter()
     sample = "ours/own/sample.json"  # what is said of the sample is said of the pairs that there are now
     assert project.recordings() | {sample: b""} == before | {sample: b""}

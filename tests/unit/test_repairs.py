@@ -217,7 +217,7 @@ def test_one_lost_answer_costs_one_call(lost: Lost, project: Project, server: Re
     project.write_pairs(pair_rows(lost.pairs))
     use(project, server.url, **lost.tables)
     said = project.run(*lost.arguments, "--judge-record", "missing").said
-    assert ("this swap leaves" in said) == (lost.pairs > 24), "the looks end before the pairs do"
+    assert ("This saved" in said) == (lost.pairs > 24), "the looks end before the pairs do"
     forget(project.cassettes / f"{lost.recording}.jsonl", repeat=lost.repeat)
     asked = len(server.asked)
     (command,) = repairs(project.run(*lost.arguments).said)
@@ -383,7 +383,7 @@ def test_a_slip_in_the_table_asks_nothing_anew(mode: str, project: Project, serv
     said = project.run("-k", "recency", "--judge-record", mode).said
     assert not server.asked
     assert all(project.tree()[name] == digest for name, digest in before.items() if name.startswith("cassettes"))
-    assert ("ask everything anew" in said) == (mode == "missing")
+    assert ("a costly mistake" in said) == (mode == "missing")
     (command,) = repairs(said)
     assert command.endswith("-k recency-new-old --judge-record all")
 
@@ -397,7 +397,7 @@ def test_what_a_run_began_with_a_slip_renews_nothing(project: Project, server: R
     use(project, server.url, control=UNCONTROLLED, **COLDER)
     said = project.run("--judge-record", "missing").said
     assert len(server.asked) == 2 * 24, "position and accuracy, which were never recorded"
-    assert said.count("made by another judge") >= 2
+    assert said.count("from another judge") >= 2
     assert headers(project)["recency-new-old"] == 0
 
 
@@ -507,13 +507,13 @@ def test_a_moved_folder_is_told(
     said = project.run("-k", "recency", *options).said
     assert lines_about(said, "this condition") == snapshot
     option = f"--judge-cassettes={moved}"
-    assert lines_about(said, "nothing need") == snapshot
+    assert lines_about(said, "you moved") == snapshot
     said = project.run("-k", "recency", *options, "--judge-record", "missing", "--judge-preflight").said
     assert lines_about(said, "this condition") == snapshot
     assert "ERROR" not in project.run("-k", "recency", option).said
     assert "before ours" not in project.run("-k", "recency", option, "--judge-preflight").said
     use(project, server.url, **COLDER)
-    assert "this very judge" not in project.run("-k", "recency", *options).said
+    assert "you moved" not in project.run("-k", "recency", *options).said
 
 
 def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reader, snapshot: SnapshotAssertion) -> None:

@@ -158,14 +158,14 @@ REFUSED = {
         {},
         "own.txt is your own: write",
     ),
-    "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' would name two of them"),
+    "two of one name": ('wordings = ["terse", "terse"]', {}, "'terse' names two wordings"),
     "a name of a file that is no folder": ('wordings = ["other words.txt"]', {}, "cannot name recordings"),
-    "the name of all of them": ('wordings = ["all.txt"]', {}, "give the file another name"),
+    "the name of all of them": ('wordings = ["all.txt"]', {}, "rename the file"),
     "none": ("wordings = []", {}, "wordings"),
     "plans that are written anew": (
         'strategy = "plan-self"\nwordings = ["terse"]',
         {},
-        'remove them, or set strategy = "direct" or "plan-heuristic"',
+        'Remove wordings, or set strategy = "direct" or "plan-heuristic"',
     ),
 }
 
@@ -511,7 +511,7 @@ def test_no_other_judge_has_an_item(project: Project, snapshot: SnapshotAssertio
         "test_wording.py::test_wording[calm-house-close-wording]"
     ]
     ran = project.run(*asked("without"), "-k", "wording", "--judge-dataset", "house-close")
-    assert lines_about(ran.said, "wordings: [judges.without") == snapshot
+    assert lines_about(ran.said, "wordings = ") == snapshot
 
 
 def test_nothing_but_scores_is_not_applicable(project: Project, snapshot: SnapshotAssertion) -> None:

@@ -232,7 +232,7 @@ def test_the_summary_of_a_job_is_appended_to(tmp_path: Path) -> None:
     assert append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
     assert file.read_text() == "before\n# now\n"
     assert append_summary(lambda: "# now", {}) == ""
-    assert "cannot be written" in append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+    assert "cannot write the job summary" in append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
 
 
 def result(text: str, number: int = 0, *, failed: bool = True) -> Mapping[str, Any]:

@@ -68,10 +68,10 @@ def test_a_packed_member_is_limited(method: int, snapshot: SnapshotAssertion) ->
     """A member is given up at the limit for one row, however it is packed, and a raised limit is obeyed."""
     write_eval(b'{"id": "' + b"x" * (200 * MB) + b'"}', method)
     said = refused("log.eval")
-    assert lines_about(said, "unpacked it") == snapshot
+    assert lines_about(said, "zip bomb") == snapshot
     assert "--max-row-mb 256" in said
-    assert lines_about(refused("log.eval", "--max-row-mb", "3"), "unpacked it") == snapshot
-    assert lines_about(refused("log.eval", "--max-file-mb", "2"), "those before") == snapshot
+    assert lines_about(refused("log.eval", "--max-row-mb", "3"), "zip bomb") == snapshot
+    assert lines_about(refused("log.eval", "--max-file-mb", "2"), "earlier members") == snapshot
 
 
 @pytest.mark.whole
@@ -84,7 +84,7 @@ def test_json_of_many_values_is_limited(name: str) -> None:
     else:
         Path(name).write_bytes(text if name == "log.json" else text[: 9 * MB - 1] + b"0]}\n")
     said = refused(name)
-    assert "values of JSON" in said
+    assert "JSON values" in said
     assert "--max-file-mb" in said if name == "log.json" else "--max-row-mb" in said
 
 
@@ -100,10 +100,7 @@ def test_json_in_a_cell_is_limited(column: str) -> None:
         "question": lambda: question_text(text),
     }
     where = "log.csv:2" if column in ("labels", "votes") else r"a cell that begins with '\[\[\],\[\],"
-    with (
-        limited(1, None),
-        pytest.raises(JudgeFixturesError, match=rf"{where}.* holds 131,073 values of JSON\. .* 1 MB"),
-    ):
+    with limited(1, None), pytest.raises(JudgeFixturesError, match=rf"{where}.* holds 131,073 JSON values\. .* 1 MB"):
         read[column]()
 
 
@@ -205,7 +202,7 @@ def test_a_packed_text_is_not_unpacked(
     """Files that are packed with gzip, bzip2 or xz are refused by their first bytes."""
     Path(name).write_bytes(pack(bytes(MB)))
     assert main(["import", name, "--judge", "mine"]) == 2
-    assert "is packed with" in "".join(capsys.readouterr())
+    assert "archive: unpack it" in "".join(capsys.readouterr())
 
 
 def test_a_small_bzip2_member_is_read() -> None:

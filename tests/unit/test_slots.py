@@ -495,7 +495,7 @@ def test_a_hubs_pairs_replay_with_their_columns(tmp_path: Path, snapshot: Snapsh
     (tmp_path / "ours.txt").write_text(f"{OWN}{{rubric}}")
     with Run.from_config(file) as run, pytest.raises(JudgeFixturesError) as error:
         run.pairs("ours", "hub")
-    assert lines_about(str(error.value), "not frozen", "--judge") == snapshot
+    assert lines_about(str(error.value), "not saved", "--judge") == snapshot
 
 
 def test_a_report_shows_the_columns(project: Project) -> None:

@@ -73,7 +73,7 @@ def test_expected_calls_stand_beside_the_bound(project: Project, snapshot: Snaps
     said = forecast(project)
     assert "ours: at most 1400 calls" in said
     assert about(said) == [350, pytest.approx(726, abs=14)]
-    assert lines_about(said, "bound, answers") == snapshot
+    assert lines_about(said, "maximum; answers") == snapshot
 
 
 def test_more_pairs_than_the_last_look_are_told(project: Project, snapshot: SnapshotAssertion) -> None:
@@ -123,7 +123,7 @@ def test_fewest_pairs_follow_from_the_looks(project: Project) -> None:
     """Twenty pairs pass with one look, and cannot with levels that are shared; the preflight and the item say so."""
     project.configure("http://127.0.0.1:9/v1", pairs=20)
     said = forecast(project, "-k", "recency")
-    assert "cannot pass with 20 pairs: 25 are needed" in said
+    assert "cannot pass with 20 pairs: it needs 25" in said
     project.configure("http://127.0.0.1:9/v1", pairs=20, gate="")
     assert "cannot pass" not in forecast(project, "-k", "recency")
 
@@ -143,4 +143,4 @@ def test_scores_end_at_looks_that_show_them(project: Project, snapshot: Snapshot
     (most,) = re.findall(r"ours: at most (\d+) calls", said)
     assert about(said)[0] == int(most) / 2
     assert lines_about(said, "moves; about") == snapshot
-    assert "whose VSR is" not in said
+    assert "a judge with VSR" not in said

@@ -91,7 +91,7 @@ def scored() -> Callable[[Asked], Answer]:
 
 def lacks(said: str) -> dict[str, int]:
     """Return how many calls a preflight says that each judge of a swap lacks."""
-    total, each = re.findall(r"record what the swap lacks, (\d+) calls \((.*?); controls included\)", said)[0]
+    total, each = re.findall(r"record the missing answers of the swap, (\d+) calls \((.*?); with controls\)", said)[0]
     found = {judge: int(calls) for calls, judge in re.findall(r"(\d+) of (\w+)", each)}
     assert sum(found.values()) == int(total)
     return found
@@ -130,11 +130,11 @@ def test_a_swap_records_what_its_decision_uses(swap: Swap) -> None:
 @pytest.mark.parametrize("swap", ["pairs"], indirect=True)
 def test_the_preflight_of_a_swap_is_the_swaps(swap: Swap) -> None:
     """With -k swap nothing of it is about the gates of a judge by itself; of a whole run both parts have a title."""
-    titles = ("gates: candidate by itself", "swap: candidate against production", "of both, the gates and the swap:")
+    titles = ("gates of candidate alone", "swap: candidate against production", "for both judges, gates and swap:")
     alone = swap.project.run(*SWAP, "--judge-preflight").said
     assert [title in alone for title in titles] == [False, True, False]
     assert "tolerance" not in alone
-    assert "all calls" in alone
+    assert "total calls" in alone
     whole = swap.project.run(*SWAP[2:], "--judge-preflight").said
     found = [whole.index(title) for title in titles]
     assert found == sorted(found)

@@ -193,7 +193,7 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran], snapshot
     assert run.ret == 0
     assert run.decision == snapshot
     assert {each["value"] for each in run.report["decision"]["components"]} == {0.0}
-    assert lines_about(run.said, "compared with") == snapshot
+    assert lines_about(run.said, "with itself") == snapshot
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
 
@@ -472,7 +472,7 @@ def test_what_was_skipped_is_not_approved(project: Project) -> None:
     assert "12 passed, 4 skipped" in run.said
     labels = [f"provenance-expert-{label} on house-close" for label in ("human", "llm", "unknown")]
     compared = [f"{name}: not compared" for name in ("accuracy on house-qa", *labels)]
-    reasons = ["nothing was found, its test was skipped: not today", *compared]
+    reasons = ["no result: its test was skipped: not today", *compared]
     assert run.decision == ("INCONCLUSIVE", reasons)
 
 
@@ -751,7 +751,7 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
 
 
 @pytest.mark.parametrize(
-    ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")]
+    ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "the check needs no waiver; remove it from ")]
 )
 def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str, snapshot: SnapshotAssertion) -> None:
     """From its day on (UTC), a waiver fails its contrast, whatever the judge does, and says what to do."""
@@ -810,7 +810,7 @@ def test_a_waiver_of_no_contrast_is_refused(project: Project, contrast: str) -> 
     project.configure(house(more=waiver(contrast)))
     run = project.run("test_recency.py")
     assert run.ret != 0
-    assert f"[[waivers]] names no contrast: {contrast!r}" in run.said
+    assert f"[[waivers]] contrast {contrast!r} does not exist" in run.said
     for words in ("judges.toml", "recency-new-old", "provenance-human-llm", "position-no-cue"):
         assert words in run.said
     assert not run.folder.exists()

@@ -243,7 +243,7 @@ def test_a_failure_ends_with_what_to_do(project: Project, snapshot: SnapshotAsse
     project.run(*again.partition("pytest ")[2].split(), "--judge-force").assert_outcomes(failed=1, deselected=6)
     above, _, _ = parts_of(project.run(*RUN[:-2], "-k", "recency").said)
     assert f"  Every judgment: {again.partition(': ')[2]} --judge-report report\n" in above
-    assert "This one again" not in above
+    assert "Run this check again" not in above
 
 
 @pytest.mark.parametrize("family", ["provenance", "position", "verbosity", "attack", "repeat"])

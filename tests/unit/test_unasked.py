@@ -88,7 +88,7 @@ def test_one_judge_by_two_names_is_told(project: Project, snapshot: SnapshotAsse
     project.configure(TABLES + '[judges.alias]\nextends = "grader"\n')
     swap = ("-k", "swap", "--judge-baseline", "grader", "--collect-only", "--judge")
     assert told(project, *swap, "alias") == snapshot
-    assert not any("by two names" in line for line in told(project, *swap, "other"))
+    assert not any("with itself" in line for line in told(project, *swap, "other"))
 
 
 # --- items that there are none of -------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_a_command_that_names_what_is_not_asked_is_told(
     """One line names what has no items for the grader, and what to ask instead; preflight or not."""
     (line,) = told(project, *arguments)
     who = "scorer" if "scorer" in arguments else "grader"
-    assert (f" {who} " in line, f" {named} asked" in line) == (True, True)
+    assert (f" {who} " in line, f" {named} for judges" in line) == (True, True)
     assert line == snapshot
     assert "-k cue" in line
 
@@ -150,7 +150,7 @@ def test_house_sets_that_a_template_cannot_show_are_named(project: Project, snap
         "def test_house(judge, pairs, contrast, gate):\n    gate.check(judge, pairs, contrast)\n",
     )
     (line,) = told(project, "--judge", "shown", "--collect-only", "test_house.py")
-    assert lines_about(line, "shown about") == snapshot
+    assert lines_about(line, "skips shown") == snapshot
     assert not told(project, "--judge", "shown", "--judge-dataset", "examples", "--collect-only", "-k", "test_recency")
     assert not told(project, "--judge", "grader", "--collect-only", "test_house.py")
     assert not told(project, "--judge", "shown", "--collect-only", "-k", "test_recency")

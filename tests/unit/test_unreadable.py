@@ -180,7 +180,7 @@ def test_a_judge_that_cannot_be_read_is_shown_one_answer(
             assert SECRET not in (ran.folder / name).read_text(encoding="utf-8")
         text = (ran.folder / "report.md").read_text(encoding="utf-8")
         assert 'verdict = "brackets"' in text
-        assert "asks them again" not in ran.said  # asking once more would not have them read
+        assert "only these again" not in ran.said  # asking once more would not have them read
 
 
 @pytest.mark.parametrize("check", ["recency", "accuracy"])

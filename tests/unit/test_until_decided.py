@@ -144,7 +144,7 @@ def test_the_closest_pairs_are_looked_at_as_well(
     closest = {pair["id"] for choice in frozen for pair in choice}
     asked = {row["pair"] for row in ran.rows("judgments")}
     assert (asked <= closest, len(asked)) == (True, look)
-    assert lines_about(ran.said, "questions to") == snapshot
+    assert lines_about(ran.said, "requests to") == snapshot
     again = project.run("-k", "swap", "--judge-until-decided", "--judge-report", "report")
     assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * len(pool) + 2 * 2 * look)
 
@@ -173,7 +173,7 @@ def test_what_the_looks_are_not_about_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "looks", "words"),
     [
-        (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]), "it needs --judge-record missing or none"),
+        (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]), "needs --judge-record missing or none"),
         (("--judge-until-decided", "--judge-record", "missing"), "[100]", "looks has one"),
     ],
 )

@@ -272,7 +272,7 @@ def test_what_is_no_regular_file_is_never_read(
         put(file)
         return file
 
-    with pytest.raises(JudgeFixturesError, match="regular files"):
+    with pytest.raises(JudgeFixturesError, match="regular file"):
         CassetteFile(odd("one/x.jsonl"))
     with pytest.raises(JudgeFixturesError):
         read_imported(odd("two/answers.jsonl"))

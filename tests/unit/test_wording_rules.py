@@ -330,7 +330,7 @@ def test_recordings_of_one_run_still_decide_and_a_second_run_is_asked_once(
         once, notes = served(tmp_path, NOWHERE, "none")
         assert once.status is Status.PASS, once.text
         assert lines_about(once.reasons, "each wording") == snapshot
-        assert lines_about(notes, "house-answers: one") == snapshot
+        assert lines_about(notes, "house-answers: only one") == snapshot
         both, _ = served(tmp_path, url, "missing")
         assert server.requests == 30 * 6
     again, notes = served(tmp_path, NOWHERE, "none")

@@ -62,7 +62,7 @@ def require_object(row: DataRow, name: str, value: Any) -> Mapping[str, Any]:
     if parsed is None:
         return {}
     if not isinstance(parsed, dict):
-        raise row.mistake(f"{name} is {short_repr(parsed)}, where an object is wanted: export it again.")
+        raise row.mistake(f"{name} is {short_repr(parsed)}, but must be an object. Export it again.")
     return parsed
 
 

@@ -65,9 +65,9 @@ class DeepevalFormat(ExportFormat):
         spans = sum(_span_metrics(case) for case in cases)
         remarks = []
         if any(judged_by) and (unjudged := judged_by.count(0)):
-            remarks.append(f"not read: {pluralize(unjudged, 'test case')} of {held.file} that no metric judged")
+            remarks.append(f"not read: {pluralize(unjudged, 'test case')} of {held.file} without a metric")
         if spans:
-            remarks.append(f"not read: {pluralize(spans, 'judgement')} of parts of a trace in {held.file}")
+            remarks.append(f"not read: {pluralize(spans, 'judgment')} about parts of a trace in {held.file}")
         return tuple(remarks)
 
 
@@ -97,7 +97,7 @@ def _metrics(case: DataRow) -> list[Mapping[str, Any]]:
     if metrics is None:
         return []
     if not isinstance(metrics, list) or not all(isinstance(each, Mapping) for each in metrics):
-        raise case.mistake("metricsData must be a list of objects, as deepeval writes it.")
+        raise case.mistake("metricsData must be a list of objects.")
     return [metric for metric in metrics if any(name in metric for name in MARKS)]
 
 
@@ -185,14 +185,14 @@ def _choices(held: LoadedFile) -> Iterator[DataRow]:
         raise JudgeFixturesError(MESSAGES.deepeval_arena(held, runs, counts))
     for name, one, other in zip(_ids(runs[0]), *runs, strict=True):
         if one.fields.get("input") != other.fields.get("input"):
-            raise one.mistake("the two contestants were asked different questions: their cases are not in one order.")
+            raise one.mistake("the two contestants have different questions: sort their cases in the same order.")
         yield from _chosen(name, one, other)
 
 
 def _chosen(name: str, one: DataRow, other: DataRow) -> Iterator[DataRow]:
     metrics, opposites = _metrics(one), _metrics(other)
     if [*map(_titles, metrics)] != [*map(_titles, opposites)]:
-        raise one.mistake("the two contestants have other metrics, or in another order.")
+        raise one.mistake("the two contestants have different metrics, or a different order.")
     for metric, opposite in zip(metrics, opposites, strict=True):
         scores = [finite_number(each.get("score")) for each in (metric, opposite)]
         selected = {(1, 0): 1, (0, 1): 2}.get((scores[0], scores[1]))  # type: ignore[arg-type]

@@ -115,11 +115,11 @@ class _Log:
             of = f" of {planned}" if isinstance(planned, int) and not isinstance(planned, bool) else ""
             yield MESSAGES.inspect_status(make_one_line(repr(status))[:SHOWN], n, of)
         elif _is_whole(total := lookup(self._header, "results.total_samples")) and total > n:
-            yield f"holds {pluralize(n, 'sample')} of {total} that its results count: what it lacks may be no accident"
+            yield f"holds {pluralize(n, 'sample')} of {total} in its results: the missing samples may not be random"
         for limit, count in sorted(Counter(_limits(self.samples)).items()):
-            yield f"has {pluralize(count, 'sample')} of {n} that a limit ended ({limit}): judged is what there was"
+            yield f"has {pluralize(count, 'sample')} of {n} cut off by a limit ({limit}): the partial output was judged"
         if invalid := sum(bool(row.fields.get("invalidation")) for row in self.samples):
-            yield f"has {pluralize(invalid, 'sample')} of {n} that somebody declared invalid: not used"
+            yield f"has {pluralize(invalid, 'sample')} of {n} marked invalid: not used"
 
     def of_scores(self) -> Iterator[str]:
         for metric, words in self._words.items():
@@ -128,7 +128,7 @@ class _Log:
             if words.is_partial:
                 yield MESSAGES.inspect_partial_credit(name)
             if lost := sum(score.is_lost for score in scores):
-                yield f"has {lost} of {n} of {name} that are I since Inspect found no grade in what the grader said"
+                yield f"has {lost} of {n} of {name} that are I because Inspect found no grade in the grader's text"
             if edited := sum(score.is_edited for score in scores):
                 yield MESSAGES.inspect_edited(edited, n, name)
 
@@ -207,7 +207,7 @@ def _placed(samples: Sequence[DataRow]) -> list[_Place]:
 def _fault(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     if fields.get("error"):
         return {}
-    return {"error": "its sample was declared invalid"} if fields.get("invalidation") else None
+    return {"error": "its sample was marked invalid"} if fields.get("invalidation") else None
 
 
 def _is_id(value: Any) -> bool:

@@ -81,7 +81,7 @@ class _Members:
         last = {info.filename: info for info in listed}
         header = next((name for name in HEADERS if name in last), None)
         if header is None:
-            raise JudgeFixturesError(f"{self._file} is not a log of Inspect: it has no member {HEADERS[0]}.")
+            raise JudgeFixturesError(f"{self._file} is not an Inspect log: it has no member {HEADERS[0]}.")
         names = [name for name in last if SAMPLE.fullmatch(name)]
         if not names:
             raise JudgeFixturesError(MESSAGES.inspect_archive_without_samples(self._file))
@@ -96,13 +96,13 @@ class _Members:
     def _check(self, info: zipfile.ZipInfo) -> None:
         name = info.filename
         if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
-            raise self._mistake(name, "its name leads out of the log, and Inspect writes no such file")
+            raise self._mistake(name, "its path leaves the log, so Inspect did not write it")
         if info.flag_bits & ENCRYPTED:
-            raise self._mistake(name, "it is encrypted; give the log as Inspect wrote it")
+            raise self._mistake(name, "it is encrypted; import the original log")
         if name.startswith("samples/") and not name.endswith("/") and not SAMPLE.fullmatch(name):
             if IN_CHUNKS.fullmatch(name):
-                raise self._mistake(name, "the sample was cut into chunks; import the log that it was cut from")
-            raise self._mistake(name, f"it is not called samples/ID_epoch_N.json; {AS_JSON}), and import that")
+                raise self._mistake(name, "the sample was split into chunks; import the original log")
+            raise self._mistake(name, f"its name is not samples/ID_epoch_N.json; {AS_JSON}), and import that")
 
     def _document(self, info: zipfile.ZipInfo) -> dict[str, Any]:
         try:
@@ -112,7 +112,7 @@ class _Members:
         except BROKEN as error:
             raise self._mistake(info.filename, f"it cannot be read ({_gist(error)})") from None
         if not isinstance(document, dict):
-            raise self._mistake(info.filename, f"it holds a JSON {type(document).__name__} where an object is wanted")
+            raise self._mistake(info.filename, f"it must hold an object, got a JSON {type(document).__name__}")
         return document
 
     def _content(self, info: zipfile.ZipInfo) -> bytearray:
@@ -124,11 +124,10 @@ class _Members:
                 self._left -= len(piece)
                 what: What = "row" if self._left >= 0 else "file"
                 if len(content) > (most := limit("row", LARGEST)) or self._left < 0:
-                    size, of = (most, "") if self._left >= 0 else (self._most, " with those before it")
+                    size, of = (most, "") if self._left >= 0 else (self._most, " with earlier members")
                     raise self._mistake(
                         info.filename,
-                        f"unpacked it takes{of} more than {size // 1024**2} MB, as in a file that was made to fill a "
-                        f"memory. {remedy(what, size)}",
+                        f"unpacked, it takes{of} more than {size // 1024**2} MB, like a zip bomb. {remedy(what, size)}",
                     )
         if zlib.crc32(content) != info.CRC:
             raise ValueError("its content is damaged")
@@ -138,7 +137,7 @@ class _Members:
     @contextlib.contextmanager
     def _opened(self, info: zipfile.ZipInfo) -> Iterator[Any]:
         if info.compress_type == zipfile.ZIP_LZMA:
-            raise ValueError("it is packed with LZMA, which unpacks to any size at once")
+            raise ValueError("it uses LZMA compression, which is not supported")
         if info.compress_type not in (ZSTANDARD, zipfile.ZIP_BZIP2):
             with self._archive.open(info) as stream:
                 yield stream
@@ -150,7 +149,7 @@ class _Members:
         self._raw.seek(info.header_offset)
         mark, name, extra = LOCAL_HEAD.unpack(self._raw.read(LOCAL_HEAD.size))
         if mark != b"PK\x03\x04":
-            raise ValueError("the archive names a place where it is not")
+            raise ValueError("the archive has a wrong offset for it")
         self._raw.seek(name + extra, 1)
         packed = self._raw.read(info.compress_size)
         if info.compress_type == zipfile.ZIP_BZIP2:  # zipfile unpacks what it has read all at once

@@ -144,7 +144,7 @@ def _judged(row: DataRow, texts: _Shown) -> DataRow:
     fields = row.fields
     name, comment = fields.get("name"), fields.get("comment")
     if not isinstance(name, str) or not name.strip():
-        raise row.mistake("a score without a name. Export the scores again, with all of their columns.")
+        raise row.mistake("a score has no name. Export the scores again, with all columns.")
     about, trace = _about(row)
     return normalized_row(
         row,

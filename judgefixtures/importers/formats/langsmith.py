@@ -42,7 +42,7 @@ class LangsmithFormat(ExportFormat):
         feedback = [each for row in listed_rows(held, LISTS) for each in _feedback(row)]
         if not feedback:
             raise JudgeFixturesError(
-                f"{held.file} has no feedback: export what list_feedback returns, or the rows of an experiment."
+                f"{held.file} has no feedback. Export the result of list_feedback, or the rows of an experiment."
             )
         feedback = [*_of_single_runs(feedback), *_choices(feedback)]
         alike = AnswerDeduplicator(each.run for each in feedback)
@@ -119,7 +119,7 @@ def _form_of(fields: Mapping[str, Any]) -> Callable[[DataRow], Iterator[_Langsmi
 
 def _of_feedback(row: DataRow) -> Iterator[_LangsmithFeedback]:
     fields = row.fields
-    error = None if isinstance(fields.get("run_id"), str) else "it is about no run"
+    error = None if isinstance(fields.get("run_id"), str) else "it belongs to no run"
     feedback = _of_one(row, AnswerKey(non_empty_text(fields.get("run_id"))), fields)
     experiment = fields.get("comparative_experiment_id")
     group = str(fields.get("feedback_group_id") or experiment) if experiment else None
@@ -170,7 +170,7 @@ def _of_run(row: DataRow, run: Mapping[str, Any], example: Mapping[str, Any]) ->
         words, comments, sources = (parse_json_cell(stats.get(name)) for name in ("values", "comments", "sources"))
         number, value, error = stats.get("n"), judgement_value(stats.get("avg")), None
         if number != 1:
-            error = f"a mean of {number} is no judgement" if number else "nobody said anything"
+            error = f"a mean of {number} is not a judgment" if number else "it has no feedback"
         elif value is None and isinstance(words, Mapping) and len(words) == 1:
             value = judgement_value(next(iter(words)))
         by: By = "person" if number == 1 and _source(sources) == "app" else "judge"
@@ -265,7 +265,7 @@ def _choices(feedback: Iterable[_LangsmithFeedback]) -> Iterator[_LangsmithFeedb
         scores = [each.value for each in compared if isinstance(each.value, int | float)]
         first, last = compared[0], compared[-1]
         if len(compared) != 2 or len(scores) != 2:
-            yield replace(first, error="it is not of two runs that both have a score", value=None)
+            yield replace(first, error="it does not have two runs with scores", value=None)
             continue
         selected = "tie" if scores[0] == scores[1] else 1 if scores[0] > scores[1] else 2
         question = first.more.get("question")

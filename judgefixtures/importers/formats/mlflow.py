@@ -330,7 +330,7 @@ def _split(held: LoadedFile, columns: list[Any], data: list[Any]) -> list[DataRo
     split_rows = []
     for row, values in zip(rows, data, strict=True):
         if not isinstance(values, list) or len(values) != len(columns):
-            raise row.mistake(f"the table has {pluralize(len(columns), 'column')}, and this row is another thing.")
+            raise row.mistake(f"the table has {pluralize(len(columns), 'column')}, but this row has other fields.")
         split_rows.append(row._replace(fields={str(name): each for name, each in zip(columns, values, strict=True)}))
     return split_rows
 

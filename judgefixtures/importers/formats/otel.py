@@ -142,7 +142,7 @@ def _judged(row: DataRow, signal: SpanOrEvent, about: SpanContent) -> DataRow:
     row = row._replace(fields={key: value for key, value in fields.items() if key not in TEXTS})
     name, score, label = own_attributes.get(NAME), _score(own_attributes.get(SCORE), row), own_attributes.get(LABEL)
     if not isinstance(name, str) or not name.strip():
-        raise row.mistake(f"{NAME} must be a text, got {short_repr(name, 80)}: each {EVENT} says what was judged.")
+        raise row.mistake(f"{NAME} must be a text, got {short_repr(name, 80)}: each {EVENT} must name its metric.")
     if not isinstance(label, str | bool | None):
         raise row.mistake(f"{LABEL} must be a text, got {short_repr(label, 80)}.")
     label = None if label == "" else label

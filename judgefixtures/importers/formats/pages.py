@@ -70,5 +70,5 @@ def _of_page(row: DataRow, lists: Sequence[str]) -> Iterator[DataRow]:
         place = f", {name} {number}"
         item = DataRow(value, row.where + place, row.place + place)
         if not isinstance(value, dict):
-            raise item.mistake(f"a JSON {type(value).__name__} where an object is wanted.")
+            raise item.mistake(f"expected an object, got a JSON {type(value).__name__}.")
         yield item

@@ -81,7 +81,7 @@ class PhoenixFormat(ExportFormat):
         notes, judgements = [], list(_annotations(held))
         empty = Counter(each.metric for each in judgements if each.is_empty)
         for metric, count in sorted(empty.items()):
-            notes.append(f"without a judgement: {pluralize(count, 'row')} of {make_one_line(metric)!r} in {held.file}")
+            notes.append(f"without a judgment: {pluralize(count, 'row')} of {make_one_line(metric)!r} in {held.file}")
         if low := sorted({each.metric for each in judgements if each.direction == "minimize"}):
             notes.append(MESSAGES.phoenix_low_is_good(quote_names(low), held))
         return tuple(notes)
@@ -162,7 +162,7 @@ def _of_run(row: DataRow) -> Iterator[_PhoenixAnnotation]:
         place = f", annotation {number}"
         item = DataRow({**kept, "annotation": each}, row.where + place, row.place + place)
         if not isinstance(each, dict):
-            raise item.mistake(f"a JSON {type(each).__name__} where an object is wanted.")
+            raise item.mistake(f"expected an object, got a JSON {type(each).__name__}.")
         parts = {part: each.get(part) for part in PARTS}
         error = _error(each.get("error") or row.fields.get("error"), parts)
         by, direction = _by(each.get("annotator_kind")), _direction(_object(each.get("metadata")))
@@ -200,7 +200,7 @@ def _of_label(row: DataRow) -> Iterator[_PhoenixAnnotation]:
 
 def _named(row: DataRow, name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise row.mistake("an annotation without a name. Export the annotations again, with all of their columns.")
+        raise row.mistake("an annotation has no name. Export the annotations again, with all columns.")
     return name
 
 
