@@ -105,9 +105,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
     def _is_let_in(self, *, of_page: bool) -> bool:
         """Return whether to answer a request, else refuse it."""
         if self.headers.get_all("host") != [self.server.origin.removeprefix("http://")]:
-            self._send(
-                421, f"Open this page at {self.server.origin} only. With ssh, forward the same port."
-            )
+            self._send(421, f"Open this page at {self.server.origin} only. With ssh, forward the same port.")
         elif not self.server.is_page(self.path):
             self._send(404, "Not found. Open the whole address that the terminal shows.")
         elif of_page and self.headers.get_all("origin") != [self.server.origin]:

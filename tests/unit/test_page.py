@@ -149,7 +149,7 @@ def test_a_status_is_a_word(html: str) -> None:
 
 def test_the_decision_comes_first_and_says_why(parsed: Parsed, snapshot: SnapshotAssertion) -> None:
     """The heading has the decision, and the first sentence says in words what it rests on."""
-    lead = next(text for stack, text in parsed.texts if stack and stack[-1] == "p" and "take the place" in text)
+    lead = next(text for stack, text in parsed.texts if stack and stack[-1] == "p" and "replace" in text)
     assert lead == snapshot
     before = [text for stack, text in parsed.texts if "header" in stack]
     assert any("REJECT" in text for text in before)

@@ -321,7 +321,7 @@ def test_a_run_that_did_not_end_leaves_no_old_report(
         project.write("conftest.py", ending("os._exit(9)"))
     assert run(project, *(("--judge", "nobody") if how == "usage" else ()))[0] != 0
     assert merged(project, "report") == 2
-    assert lines_about(capsys.readouterr().err, "folder began") == snapshot
+    assert lines_about(capsys.readouterr().err, "did not end") == snapshot
     assert main(["report", "compare", *[str(project.path / "report")] * 2]) == 2
     assert not (project.path / "report" / "report.md").exists()
     assert (project.path / "report" / "mine.txt").read_text() == "mine"

@@ -566,7 +566,7 @@ def test_labels_that_changed_are_told(project: Project, compare: Comparing, snap
     report(project, "two", 1, 4)
     code, lines = compare("old", "two")
     assert code == 0
-    assert lines_about(lines[0], "CHANGE: none") == snapshot
+    assert lines_about(lines[0], "CHANGE: 0") == snapshot
     assert lines[1:] == snapshot
     report(project, "seven", *range(6, 13))
     _, lines = compare("old", "seven")
