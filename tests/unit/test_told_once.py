@@ -93,7 +93,7 @@ def test_report_md_and_the_page_say_the_same(snapshot: SnapshotAssertion) -> Non
     rows = [*SIX, row("provenance-car", "FAIL", "car"), row("provenance-open", "INCONCLUSIVE", "vsr", shift=0.1)]
     rows += [row(f"{family}-new-old", "FAIL", "vsr", family=family) for family in ("recency", "age", "gender")]
     report = {**reported(*rows), "results": []}
-    told = "6 of 8 contrasts of provenance on qa, the largest shift: provenance-5 moved mine by 0.25"
+    told = "6 of 8 contrasts of provenance on qa, largest shift: provenance-5 moved mine by 0.25"
     lines = render_markdown(report).splitlines()
     assert f"- FAIL: {told}" in lines
     assert len([line for line in lines if line.startswith("- FAIL: ")]) == 5
