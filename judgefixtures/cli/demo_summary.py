@@ -48,7 +48,7 @@ def _changed(rows: Iterable[ContrastRow]) -> str:
 
 def _of_both(counts: Iterable[tuple[str, str]]) -> str:
     answers, stories = (count for _, count in sorted(counts))
-    return f"{answers} pairs (of stories: {stories})"
+    return f"{answers} pairs (stories: {stories})"
 
 
 def _labelled(row: ContrastRow) -> str:

@@ -121,8 +121,8 @@ def test_an_approval_says_what_it_covers_and_what_not(snapshot: SnapshotAssertio
     guard = report["decision"]["guard_margin"]
     assert covers == snapshot
     for words in (
-        f"Not ruled out: a single contrast on one dataset that is worse by less than {guard:.2f}".replace("0.", "."),
-        "a family that is worse by less than .10 on average; an accuracy that is lower by less than .05",
+        f"Not excluded: one contrast on one dataset is worse by less than {guard:.2f}".replace("0.", "."),
+        "a family is worse by less than .10 on average; accuracy is lower by less than .05",
         "who is said to have written a response (provenance), the author's age",
         "(attacks)",
         "(verbosity, formatting, confidence, citation and sentiment)",
@@ -143,13 +143,13 @@ def test_what_is_not_approved_rules_nothing_out(status: str, snapshot: SnapshotA
     assert report["decision"]["status"] == status
     found = covered(report)
     said = " ".join((*found.covers, *found.leaves_out)).lower()
-    assert "ruled out" not in said
+    assert "excluded" not in said
     assert "worse by less than these" not in said
     assert lines_about(found.covers[-1], "Margins, by") == snapshot
     open_ones = sum(each["status"] != "PASS" for each in report["decision"]["components"])
     expected = {
         "REJECT": "Parts that the reasons",
-        "INCONCLUSIVE": f"{open_ones} of {len(report['decision']['components'])} parts, ",
+        "INCONCLUSIVE": f"{open_ones} of {len(report['decision']['components'])} parts (undecided)",
     }
     assert found.leaves_out[0].startswith(expected[status])
 

@@ -221,7 +221,7 @@ def test_a_place_that_cannot_be_written_to_is_named(
         assert main(["demo", "--into", str(folder)]) == 2
         said = capsys.readouterr()
         assert said.out == ""
-        assert lines_about(said.err, "the demo to") == snapshot
+        assert lines_about(said.err, "demo cannot") == snapshot
         assert said.err.endswith("judgefixtures demo --into FOLDER\n")
 
 

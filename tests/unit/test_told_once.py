@@ -56,7 +56,7 @@ def test_several_failing_contrasts_are_one_sentence(snapshot: SnapshotAssertion)
 def test_the_reasons_of_all_are_counted_where_they_admit_too_few(snapshot: SnapshotAssertion) -> None:
     """Beside those of the largest the sentence has those of all; where CAR decided nothing it has none."""
     silent = [row(f"provenance-{n}", "FAIL", "vsr", "car", car=share(0.1 * n, 40)) for n in range(3)]
-    assert lines_about(group_sentence(silent, silent), "over all") == snapshot
+    assert lines_about(group_sentence(silent, silent), "over these") == snapshot
     open_ = [replace(each, decided_by=each.decided_by[:1]) for each in silent]
     assert "admit" not in group_sentence(open_, open_)
 
@@ -228,7 +228,7 @@ def test_a_failure_is_told_once(project: Project, snapshot: SnapshotAssertion) -
     assert sum("calling a response" in line for line in sentences) == 1  # recency stands above, word for word
     assert lines_about(sentences, "FAIL: recency-new-old") == snapshot
     (several,) = [line for line in sentences if "provenance on own" in line]
-    assert lines_about(several, "shift: calling", "over all") == snapshot
+    assert lines_about(several, "shift: calling", "over these") == snapshot
     rows = [line for line in below.splitlines() if line.startswith("ours   own ") and line.endswith(" FAIL")]
     assert len(rows) == len(failed) == 4
 
