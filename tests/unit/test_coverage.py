@@ -198,9 +198,7 @@ def test_a_decision_on_simulated_judges_says_nothing_of_real_models(names: tuple
     ]
     (line,) = [line for line in terminal_summary(report, 0.05) if "does not cover" in line]
     shown += [f"does not cover: real models (a program played {said}); " in line]
-    (lead,) = [
-        text for text in re.findall(r'<p class="lead">(.*?)</p>', page(report, [], [])) if "may replace" in text
-    ]
+    (lead,) = [text for text in re.findall(r'<p class="lead">(.*?)</p>', page(report, [], [])) if "may replace" in text]
     shown += [f"{said} {kind}" in lead]
     assert shown == [bool(names)] * 5
     assert ("[simulated; extrapolated]" in page(report, [], [])) == bool(names)

@@ -373,7 +373,9 @@ def test_what_was_imported_elsewhere_is_no_other_judge() -> None:
     def by(**answers: list[str]) -> RunRecord:
         return record(found(), judges={"mine": {"provider": "imported", "answers": answers}})
 
-    assert not any("the judge mine" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines)
+    assert not any(
+        "the judge mine" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines
+    )
     assert any("the judge mine" in line for line in compare_reports(by(qa=["a 1"]), by(qa=["a 2"])).lines)
 
 
