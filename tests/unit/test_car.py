@@ -327,4 +327,4 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester,
     assert f"| FAIL | {row['car']['n']} | .00 | .000 to " in cells
     assert cells.endswith("| at least .80 |")
     html = (project.path / "report" / "report.html").read_text("utf-8")
-    assert f"of {row['car']['n']}, at least .80 asked</small>" in html
+    assert f"of {row['car']['n']}, at least .80 required</small>" in html
