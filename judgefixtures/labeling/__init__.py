@@ -97,7 +97,7 @@ def _find_source(request: LabelingRequest, config: Config | None) -> Source:
     if config is None or not same:
         return Source(path.stem, path)
     if len(same) > 1:
-        raise JudgeFixturesError(f"several datasets use {path}: name one of {join_names(same)}.")
+        raise JudgeFixturesError(f"several datasets use {path}: name {' or '.join(same)}.")
     return config.source(same[0])
 
 

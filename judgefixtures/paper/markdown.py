@@ -80,7 +80,7 @@ def _difference(each: PublishedComparison) -> str:
     format_value = format_share if each.quantity == "rate" else format_signed
     measured = format_value(each.measured.value) if each.measured else NOTHING
     return (
-        f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published "
+        f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published is "
         f"{format_value(each.published / 100)}"
     )
 
