@@ -107,7 +107,7 @@ def test_one_that_passes_what_people_fail_is_rejected(swapped: Callable[..., Ran
     both = r"\| \.611 \(\.499 to \.712\) \| 1\.00 \(\.952 to 1\.000\) \|"
     assert lines_about(sheet, "what people") == snapshot
     both = r"\| \.67 \(\.589 to \.742\) \| \.46 \(\.380 to \.542\) \|"
-    assert re.search(rf"\| how much passes \| FAIL {both} 100 \| \+0\.21 \| \.151 to \.284 \| other by \.10 \|", sheet)
+    assert re.search(rf"\| pass rate \| FAIL {both} 100 \| \+0\.21 \| \.151 to \.284 \| other by \.10 \|", sheet)
 
 
 def test_an_open_swap_is_not_told_as_a_reject(snapshot: SnapshotAssertion) -> None:
