@@ -108,7 +108,8 @@ def read_snapshot(folder: Path) -> SampleSnapshot | None:
     frozen = read_snapshot_pairs(folder)
     changed = [name for name, digest in sample.pairs if name not in frozen or frozen[name].digest != digest]
     if changed:
-        raise CassetteError(f"{path} and {PAIRS_FILE} do not match: pair {changed[0]!r} is missing or differs. {REMEDY}")
+        what = f"pair {changed[0]!r} is missing or differs"
+        raise CassetteError(f"{path} and {PAIRS_FILE} do not match: {what}. {REMEDY}")
     return sample
 
 

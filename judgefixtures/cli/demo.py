@@ -52,9 +52,9 @@ class DemoRun:
 
 ACTS = (DemoRun(FOOLED, STEADY), DemoRun(STEADY, FOOLED))
 OPENING = (
-    f"{FOOLED} and {STEADY} are simulated judges, programs of this project and nobody's model. Each is shown a "
-    "question with two responses, and says which one is better and why. Their recorded answers are gated and compared "
-    "now, by pytest and without network, in about ten seconds."
+    f"{FOOLED} and {STEADY} are simulated judges: programs of this project, not models. Each reads a question with two "
+    "responses, chooses the better response and gives a reason. pytest now gates and compares their recorded answers. "
+    "This takes about ten seconds and needs no network."
 )
 
 

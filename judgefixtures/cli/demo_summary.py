@@ -48,16 +48,16 @@ def _changed(rows: Iterable[ContrastRow]) -> str:
 
 def _of_both(counts: Iterable[tuple[str, str]]) -> str:
     answers, stories = (count for _, count in sorted(counts))
-    return f"{answers} pairs (of stories: {stories})"
+    return f"{answers} pairs (stories: {stories})"
 
 
 def _labelled(row: ContrastRow) -> str:
     assert row.sentences is not None
-    return f'once the prompt says "{row.sentences.x}" and once "{row.sentences.y}", and of response 2 the opposite'
+    return f'first the prompt says "{row.sentences.x}", then "{row.sentences.y}", with the opposite about response 2'
 
 
 def _followed(row: ContrastRow) -> str:
-    return f"{row.n10:g} of these {row.n10 + row.n01:g} verdicts go to the response that is called {row.x}"
+    return f"{row.n10:g} of these {row.n10 + row.n01:g} verdicts go to the response labelled {row.x}"
 
 
 def _admitted(row: ContrastRow) -> str:
@@ -69,8 +69,8 @@ def _estimate_text(estimate: Estimate | None) -> str:
     assert estimate is not None
     level = level_text(estimate.confidence)
     return (
-        f"{format_signed(estimate.value)}, with a {level} interval from "
-        f"{format_share(estimate.low, 3)} to {format_share(estimate.high, 3)}"
+        f"{format_signed(estimate.value)} ({level} CI {format_share(estimate.low, 3)} to "
+        f"{format_share(estimate.high, 3)})"
     )
 
 
@@ -83,12 +83,12 @@ def _decided(report: Row) -> str:
         families = join_names(each.name for each in parts if each.kind == "abs-vsr")
         assert decision.guard_margin is not None
         return (
-            f"{text}. Of labels only those of {families} were compared here, and that a single contrast is worse by "
-            f"less than {format_share(decision.guard_margin)} is not ruled out"
+            f"{text}. Only labels of {families} were compared. A single contrast may be worse by less than "
+            f"{format_share(decision.guard_margin)}"
         )
     worse = (
         f"{swap_part_label(each.kind, each.name)} ({format_signed(each.value)}, margin {format_share(each.margin)})"
         for each in parts
         if each.status != Status.PASS
     )
-    return f"{text}, in {join_names(worse)}"
+    return f"{text}. Worse: {join_names(worse)}"

@@ -91,13 +91,13 @@ def _find_source(request: LabelingRequest, config: Config | None) -> Source:
     if not path.exists():
         names = [] if config is None else _with_files(config)
         raise JudgeFixturesError(
-            f"there is neither a file nor a dataset {request.data!r}: {accepted_values(request.data, names)}."
+            f"there is no file or dataset {request.data!r}: {accepted_values(request.data, names)}."
         )
     same = [] if config is None else [name for name in _with_files(config) if _is_of(config.source(name), path)]
     if config is None or not same:
         return Source(path.stem, path)
     if len(same) > 1:
-        raise JudgeFixturesError(f"{path} is the file of the datasets {join_names(same)}: name one of them.")
+        raise JudgeFixturesError(f"several datasets use {path}: name {' or '.join(same)}.")
     return config.source(same[0])
 
 
@@ -112,8 +112,8 @@ def _is_of(source: Source, path: Path) -> bool:
 def _labelled(source: Source) -> Source:
     if source.path is None:
         raise source.mistake(
-            "labels lie beside a file, and this dataset has none of its own: save a copy of its rows as JSON lines "
-            "and name that."
+            "this dataset has no file beside which labels could be saved: save a copy of its rows as JSON lines and "
+            "name that file."
         )
     return source
 
@@ -149,9 +149,9 @@ def start_message(server: LabelingServer) -> list[str]:
     return [
         *work.labels.mended,
         work.summary(),
-        f"shown of each: {fields} (nothing there should be of a judge or of other people: --columns shows less)",
+        f"shown: {fields} (use --columns to hide judgments and labels of other people)",
         f"labels: {work.labels.file}",
-        f"open {server.url} (only with all of it; Ctrl-C ends)",
+        f"open {server.url} (the whole address; Ctrl-C stops the page)",
     ]
 
 
@@ -161,5 +161,5 @@ def end_message(server: LabelingServer) -> list[str]:
     return [
         f"labels: {work.labels.file}",
         work.summary(),
-        f'A gate reads them with labels_from = "{BESIDE}" in {work.labels.source.table}.',
+        f'To gate with these labels, set labels_from = "{BESIDE}" in {work.labels.source.table}.',
     ]

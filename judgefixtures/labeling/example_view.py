@@ -80,7 +80,7 @@ class LabelingTask:
         text += f" ({counts['pass']} pass, {counts['fail']} fail)" if progress["labelled"] else ""
         text += f", {progress['skipped']} skipped" if progress["skipped"] else ""
         if progress["needed"] is None:
-            return f"{text}; no realistic number of labels will do for the agreement gate as it is set"
+            return f"{text}; no realistic number of labels is enough for this agreement gate"
         lacking = progress["needed"] - progress["labelled"]
         gate = f"an agreement gate needs about {progress['needed']} labels"
         return f"{text}; {gate}, {lacking} more" if lacking > 0 else f"{text}; {gate}"

@@ -1,5 +1,5 @@
 "use strict";
-// One example at a time. Whatever is shown is written as text; nothing of it is ever read as HTML.
+// One example at a time. All texts are written as text, never as HTML.
 (() => {
   const byId = (id) => document.getElementById(id);
   const buttons = Object.fromEntries(["pass", "fail", "skip", "back", "next"].map((name) => [name, byId(name)]));
@@ -46,8 +46,8 @@
         if ("label" in asked) drafts.delete(asked.place);
       } else trouble = await answer.text();
     } catch {
-      trouble = "The page was stopped: " + ("label" in asked ? "this label is not saved, all before it are. " : "") +
-        "Start it again in the terminal, and open the address that it shows.";
+      trouble = "The page has stopped. " + ("label" in asked ? "This label is not saved; all earlier labels are. " : "") +
+        "Start it again in the terminal, and open the new address.";
     }
     waiting = false;
     document.body.removeAttribute("aria-busy");
@@ -71,7 +71,7 @@
   };
   const progress = () => {
     const done = `${view.labelled} of ${view.total} labelled` + (view.skipped ? `, ${view.skipped} skipped` : "");
-    if (view.needed === null) return `${done}. No realistic number will do for the agreement gate as it is set.`;
+    if (view.needed === null) return `${done}. No realistic number of labels is enough for this agreement gate.`;
     const lacking = view.needed - view.labelled;
     return `${done}. An agreement gate needs about ${view.needed}` + (lacking > 0 ? `: ${lacking} more.` : ".");
   };
@@ -81,9 +81,9 @@
   };
   const note = () => {
     if (view.place === null) {
-      return (view.skipped ? "S goes through those that you skipped. " : "") + "Every label is saved: Ctrl-C in the terminal ends the page.";
+      return (view.skipped ? "Press S to see the skipped examples. " : "") + "All labels are saved. Ctrl-C in the terminal stops the page.";
     }
-    return view.changed ? "Its text has changed since you labelled it." : "";
+    return view.changed ? "The text has changed since you labelled it." : "";
   };
   const show = () => {
     const parts = (view.parts ?? []).map(({ name, text }) => {

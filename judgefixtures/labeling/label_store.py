@@ -88,13 +88,13 @@ class PersonLabels:
             except OSError as error:
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._descriptor, self._size)
-                raise JudgeFixturesError(f"not saved: {self.file} cannot be written: {error.strerror}.") from None
+                raise JudgeFixturesError(f"not saved: cannot write {self.file}: {error.strerror}.") from None
             self._size += len(line)
             self._last[id_key(example.id)] = given
 
     def _check_ours(self) -> None:
         if self._descriptor < 0:
-            raise JudgeFixturesError("not saved: the page was stopped. Start it again.")
+            raise JudgeFixturesError("not saved: the page has stopped. Start it again.")
         if not self._is_ours():
             raise JudgeFixturesError(MESSAGES.not_saved(self.file))
 
@@ -115,7 +115,7 @@ class PersonLabels:
         place = f"{self.file}:{content.count(bytes([10])) + 1}"
         if _is_object(torn):
             append_whole_line(self._descriptor, b"\n")
-            self.mended.append(f"{place}: the line lacked its end, and has it now.")
+            self.mended.append(f"{place}: added the missing line end.")
         else:
             os.ftruncate(self._descriptor, whole)
             text = torn.decode("utf-8", "replace")
@@ -131,7 +131,7 @@ def _held(file: Path) -> int:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        raise JudgeFixturesError(f"the labels {file} cannot be opened: {why}.") from None
+        raise JudgeFixturesError(f"cannot open the labels {file}: {why}.") from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if fresh:
@@ -140,7 +140,7 @@ def _held(file: Path) -> int:
         os.close(descriptor)
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             raise JudgeFixturesError(MESSAGES.file_in_use(file)) from None
-        raise JudgeFixturesError(f"the labels {file} cannot be held: {error.strerror}.") from None
+        raise JudgeFixturesError(f"cannot lock the labels {file}: {error.strerror}.") from None
     if os.fstat(descriptor).st_nlink:
         return descriptor
     os.close(descriptor)  # somebody who labelled nothing took the file away when they left, between the two steps

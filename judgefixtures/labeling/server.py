@@ -37,7 +37,7 @@ class LabelingServer(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             why = (getattr(error, "strerror", None) or str(error)).removesuffix(".")
             raise JudgeFixturesError(
-                f"--port {port} cannot be listened on: {why}. Leave it out for a free one."
+                f"cannot use --port {port}: {why}. Without --port, the page takes a free port."
             ) from None
         self.page, self.policy = _page()
 
@@ -90,7 +90,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         try:
             self._send(200, json.dumps(self._done(request)), JSON)
         except (ValueError, IndexError, KeyError, TypeError):
-            self._send(400, "This is nothing that the page asks.")
+            self._send(400, "Unknown request.")
         except JudgeFixturesError as error:
             self._send(500, str(error))
 
@@ -105,13 +105,11 @@ class _LabelingHandler(BaseHTTPRequestHandler):
     def _is_let_in(self, *, of_page: bool) -> bool:
         """Return whether to answer a request, else refuse it."""
         if self.headers.get_all("host") != [self.server.origin.removeprefix("http://")]:
-            self._send(
-                421, f"This page is at {self.server.origin} and has no other name. With ssh forward the same port."
-            )
+            self._send(421, f"Open this page at {self.server.origin} only. With ssh, forward the same port.")
         elif not self.server.is_page(self.path):
-            self._send(404, "There is nothing here. Open the whole address that the terminal shows.")
+            self._send(404, "Not found. Open the whole address that the terminal shows.")
         elif of_page and self.headers.get_all("origin") != [self.server.origin]:
-            self._send(403, "Nobody but the page itself may ask this.")
+            self._send(403, "Only the page itself may send requests.")
         else:
             return True
         return False
@@ -120,7 +118,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         """Return a request's JSON object, or raise ValueError."""
         length = self.headers.get("content-length", "")
         if self.headers.get_content_type() != JSON or not length.isdecimal() or int(length) > LARGEST:
-            raise ValueError(f"Give JSON of at most {LARGEST} bytes.")
+            raise ValueError(f"Send JSON of at most {LARGEST} bytes.")
         body = self.rfile.read(int(length))
         try:
             request = json.loads(body)
@@ -149,7 +147,7 @@ class _LabelingHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def send_error(self, code: int, *_: object, **__: object) -> None:
-        self._send(int(code), "This is not understood.")
+        self._send(int(code), "Bad request.")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
         """Log nothing, because addresses hold the token."""

@@ -43,7 +43,7 @@ def write_paper(paper: PaperResults, folder: Path) -> WrittenPaper:
         written.write_text(paper_page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
     except OSError as error:
         raise JudgeFixturesError(
-            f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
+            f"cannot write the paper's tables to {folder}: {error.strerror}. Name another folder with --into."
         ) from None
     code = decide_exit_code(failed=bool(paper.differing), unmeasured=bool(paper.is_lacking), mistake=bool(trouble))
     return WrittenPaper((written, *pictures), tuple(describe_paper(paper)), trouble, code)

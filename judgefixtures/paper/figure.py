@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 NAMES = ("figure-1.svg", "figure-1.png")
 LACKING = (
-    "Figure 1 is not drawn, since matplotlib is not installed: install it with `pip install 'judgefixtures[paper]'`. "
-    "The tables are written all the same."
+    "Figure 1 is missing because matplotlib is not installed: run `pip install 'judgefixtures[paper]'`. All tables are "
+    "written."
 )
 FONT = {"font.family": "DejaVu Sans", "font.size": 9.0}
 SETTINGS: dict[Any, Any] = {"svg.hashsalt": "judgefixtures", "svg.fonttype": "path", **FONT}

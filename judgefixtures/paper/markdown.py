@@ -39,7 +39,7 @@ def describe_paper(paper: PaperResults) -> list[str]:
     lacking = [each.of for each in paper.unrecorded]
     text = [_describe_subject(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
-    text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
+    text += [f"{each.of.title}: no recordings. Record them: {each.command}" for each in paper.unrecorded]
     text += [_fault(cell) for cell in paper.faults]
     text.append(count_equal(paper))
     return [safe_message(make_one_line(line)) for line in text]
@@ -49,15 +49,15 @@ def count_equal(paper: PaperResults) -> str:
     """Return how many requested published numbers are equal."""
     comparisons = [each for each in paper.comparisons if each.of.asked]
     if not comparisons:
-        return "Nothing was published about these judges on these datasets: there is nothing to compare."
+        return "The paper has no numbers about these judges on these datasets."
     rates, shifts = (_equal(comparisons, quantity) for quantity in ("rate", "VSR"))
-    return f"{rates} published first-selection rates and {shifts} published VSRs are equal to what was measured."
+    return f"{rates} published first-selection rates and {shifts} published VSRs equal the measured numbers."
 
 
 def _describe_subject(paper: PaperResults, of: PaperRecordings) -> str:
     own = [each for each in paper.comparisons if each.of == of]
     if not own:
-        return f"{of.title}: nothing was published to compare it with"
+        return f"{of.title}: no published numbers"
     within = "" if of.is_simulated else f"; {_within(own)} published numbers lie within the interval"
     return f"{of.title}: {_equal(own, 'rate')} rates and {_equal(own, 'VSR')} VSRs are equal{within}"
 

@@ -229,8 +229,8 @@ def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
     if graders := [name for name in judges if mode_class(run.config.judge_table(name)).grades]:
         grade = "grades" if len(graders) == 1 else "grade"
         raise JudgeFixturesError(
-            f"{join_names(graders)} {grade} one response, and the paper's rates are of choices between two: name other "
-            f'judges with --judge, and gate such a one by pytest -k "{" or ".join(FAMILIES)}" --judge {graders[0]}'
+            f"{join_names(graders)} {grade} one response, but the paper's rates are of choices between two. Name other "
+            f'judges with --judge, or run the gate: pytest -k "{" or ".join(FAMILIES)}" --judge {graders[0]}'
         )
 
 

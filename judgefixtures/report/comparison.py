@@ -28,13 +28,13 @@ from .run_record import MOST_SHOWN, RunRecord, asked_digests, differing_settings
 LEVEL = 0.05  # of all tests together, by Holm's method
 HEADER = ("judge", "dataset", "what", "old", "new", "change", "CI")
 UNPAIRED = {
-    "CAR": "CAR is about the verdicts that moved, and is compared like that of others",
-    "swap": "a swap is compared by its difference of two judges, like that of others",
-    "kappa": "kappa is no mean of examples, and is compared like that of others",
+    "CAR": "CAR is about moved verdicts only",
+    "swap": "a swap is a difference of two judges",
+    "kappa": "kappa is not a mean over examples",
 }
 ESTIMATED = (check_rows.ContrastRow, check_rows.AccuracyRow, check_rows.WordingRow, AgreementRow)
 READ = {kind.place for kind in ESTIMATED}  # whose rows have estimates
-FLIPS = "excess flips of other words"
+FLIPS = "excess flips of other wordings"
 SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
 AGAINST = " against "
 ARM = ("judge", "dataset", "condition", "repeat")
@@ -85,8 +85,8 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportChanges:
     statuses = [*_decisions(before, after), *_statuses(old.findings, new.findings)]
     both = {_name(each) for each in old.findings} & {_name(each) for each in new.findings}
     if not shared and not both:
-        nothing = "the two reports have nothing in common: no judge was checked in the same way on the same dataset"
-        raise JudgeFixturesError("".join(f"{line}\n" for line in failed) + f"{nothing} in both.")
+        nothing = "the two reports cannot be compared: no check of the same judge on the same dataset is in both"
+        raise JudgeFixturesError("".join(f"{line}\n" for line in failed) + f"{nothing}.")
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
     beyond = [change for change in changes if adjusted[change.key] < LEVEL]

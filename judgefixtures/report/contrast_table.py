@@ -22,11 +22,9 @@ from .messages import MESSAGES
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
-LEGEND = (
-    "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
-)
-LEGEND_SCORES = "points: how far scores shift on the judge's scale; they are gated, and VSR is not"
-LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
+LEGEND = "PASS: the whole interval (CI) is within the tolerance; flips: {said} that changed; n: {many} per contrast"
+LEGEND_SCORES = "points: score shift on the judge's scale, gated instead of VSR"
+LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that followed the favoured label, how many reasons admit it"
 
 
 def _complete_rows(findings: Sequence[Finding]) -> list[ContrastRow]:

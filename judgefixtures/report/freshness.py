@@ -23,11 +23,11 @@ def check_report(folder: Path, max_age: int) -> tuple[str, int]:
         report, status = report_and_questions(record), json.loads(file.read_text(encoding="utf-8"))["status"]
         minutes = (timestamp() - file.stat().st_mtime) / 60
     except (OSError, *MISREAD):
-        raise JudgeFixturesError(f"{file} is missing, or is not what --judge-report writes: {again}") from None
+        raise JudgeFixturesError(f"{file} is missing, or --judge-report did not write it: {again}") from None
     if status != report["status"]:
-        raise JudgeFixturesError(f"{file} says {status}, and results.jsonl beside it {report['status']}: {again}")
+        raise JudgeFixturesError(f"{file} says {status}, but results.jsonl says {report['status']}: {again}")
     if minutes > max_age:
-        age = f"{int(minutes) + 1} minutes old, and that of this run is at most {max_age}"
-        raise JudgeFixturesError(f"{file} is {age}: {again} To check an older report, use --max-age MINUTES.")
+        age = f"{int(minutes) + 1} minutes old, limit {max_age}"
+        raise JudgeFixturesError(f"{file} is {age}: {again} To accept an older report, use --max-age MINUTES.")
     code = exit_code(record, report)
     return f"{file}: {report['status']}, {len(record.results)} judge items, exit code {code}", code

@@ -21,9 +21,9 @@ KEY = ("judge", "baseline", "dataset", "name")
 SAYS = {Status(name): text for name, text in load_table("checks")["says"].items()}
 KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
 OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)  # neither passed nor skipped
-LAPSED = "what was waived is answered for no longer: a waiver has expired"
-MISSING = "ERROR: not all that was to run came to a result, and what is not measured is not passed: see the warnings"
-ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
+LAPSED = "a waiver has expired: renew it or fix the check"
+MISSING = "ERROR: some judge items have no result, so the run did not pass: see the warnings"
+ANSWERED_FOR = "every check that did not pass is waived"
 
 
 def _sum_up_findings(findings: Sequence[Finding]) -> list[ItemResultRow]:
@@ -74,13 +74,13 @@ def judge_results(report: Row) -> list[str]:
         if row.sentences and row.movable:
             close.setdefault(row.judge, []).append(row.movable.value)
             called[row.judge] = wording_of(row.outcome).one
-    # A PASS leaves open what hardly any pair was a close call for.
+    # A PASS says little if almost no pair could move.
     far = {judge for judge, shares in close.items() if max(shares) < FEW}
     return [
         _headline(
             name + KINDS[answer_origin(name, report["judges"].get(name, {}))],
             [row for row in rows if row.judge == name],
-            f", but hardly any {called[name]} was a close call for it" if name in far else "",
+            f", but almost no {called[name]} was close for this judge" if name in far else "",
         )
         for name in dict.fromkeys(row.judge for row in rows)
     ]
@@ -137,7 +137,7 @@ def describe_sources(report: Row, *, of_this_run: bool = True) -> list[str]:
         lines = [f"answers: {text}" for text in judges_by_text]
     simulated = [name for name, identity in report["judges"].items() if answer_origin(name, identity) == "simulated"]
     if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
-        lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
+        lines.append(f"simulated judges, no models: {', '.join(simulated)}")
     return lines
 
 

@@ -23,7 +23,7 @@ def describe_ranking(ranking: RankingRow, report: Row) -> str:
         return ranking.message
     order, of = ranking.message.partition(":")[0], (ranking.judge, ranking.dataset)
     called = {(row.judge, row.dataset): wording_of(row.outcome).many for row in CONTRASTS.read_records(report)}
-    may = f"chance may have made this order, as far as these {called.get(of, 'pairs')} tell"
+    may = f"with these {called.get(of, 'pairs')} the order may be chance"
     return f"{order}: {may if ' > ' in order else 'no label wins over another'}"
 
 

@@ -227,7 +227,7 @@ def stopped_run_note(unfinished: Sequence[str]) -> str:
     """Return a note on a stopped run's missing items, or ""."""
     if not unfinished:
         return ""
-    return f"a run was stopped before its end: {pluralize(len(unfinished), 'item')} did not run, {unfinished[0]} first"
+    return f"the run stopped early: {pluralize(len(unfinished), 'item')} did not run, first {unfinished[0]}"
 
 
 def result_options(about: RunInfo) -> list[str]:
@@ -340,14 +340,14 @@ def _item(row: Row) -> str:
 def foreign_folder_note(folder: Path, name: str = RESULTS) -> JudgeFixturesError:
     """Return the error about another tool's file."""
     return JudgeFixturesError(
-        f"{folder / name} is not what a run with --judge-report of this version of judgefixtures wrote: run the "
-        f"tests again with --judge-report {folder}."
+        f"--judge-report of this judgefixtures version did not write {folder / name}: run the tests again with "
+        f"--judge-report {folder}."
     )
 
 
 def _changed(path: Path) -> JudgeFixturesError:
     return JudgeFixturesError(
-        f"{path} was changed, or cut short, since it was written: copy the folder again, or run the tests again."
+        f"{path} was changed or cut off after the run: copy the folder again, or run the tests again."
     )
 
 
@@ -369,8 +369,8 @@ def _text_of(path: Path) -> str:
             raise JudgeFixturesError(MESSAGES.file_too_large(path, status, LARGEST))
         return read_bytes(path).decode().replace("\r\n", "\n")  # as a checkout may have written it
     except FileNotFoundError:
-        raise JudgeFixturesError(f"{path} does not exist: name folders that --judge-report wrote.") from None
+        raise JudgeFixturesError(f"{path} does not exist: name a folder that --judge-report wrote.") from None
     except OSError as error:
         raise JudgeFixturesError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError:
-        raise JudgeFixturesError(f"{path} was changed since it was written: it is not UTF-8.") from None
+        raise JudgeFixturesError(f"{path} is not UTF-8: copy the folder again, or run the tests again.") from None

@@ -76,7 +76,7 @@ def decision_text(decision: DecisionRow, report: Row) -> str:
     """Return a decision's sentence with its reasons."""
     headline = f"{decision.status}: {decision_headline(decision, report)}"
     reasons = _cut([f"  {reason}" for reason in decision.reasons], MOST_REASONS)
-    return "\n".join([headline, *reasons, "  All that was compared: the summary"])
+    return "\n".join([headline, *reasons, "  The summary shows all comparisons."])
 
 
 def _decision_lines(title: str, decision: DecisionRow) -> list[str]:

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
                 return _run(command)
             threading.Event().wait()
     except OSError as error:
-        parser.error(f"port {options.port} cannot be used: {error.strerror}; choose another with --port")
+        parser.error(f"cannot use port {options.port}: {error.strerror}; choose another port with --port")
     except KeyboardInterrupt:
         pass
     return 0

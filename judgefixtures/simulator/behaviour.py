@@ -268,7 +268,7 @@ def read_prompt(prompt: str, separation: float = 1.0) -> PromptFeatures:
         if pair.category == "nested-instruction":
             lured = pair.gold if turned else 3 - (pair.gold or 0)
     elif sections is None:
-        raise UnreadablePromptError('the responses are not below titles like "Response 1:" and "Response 2:"')
+        raise UnreadablePromptError('the responses have no titles like "Response 1:" and "Response 2:"')
     else:
         lean = _lean(*(remove_edits(text, content_type) for text in (first, second)))
         difference = CLEAR * (1 - 2 * lean)
@@ -303,7 +303,7 @@ def _labels(prompt: str) -> Labels:
     if labels.keys() == {"1", "2"}:
         return labels["1"][1], labels["2"][1]
     if labels or _CUE_ANYWHERE.search(prompt):
-        raise UnreadablePromptError("a label's sentence is not on a line of its own, or is one of two alone")
+        raise UnreadablePromptError("a label's sentence is not on its own line, or the other label is missing")
     return NO_LABELS
 
 
@@ -317,7 +317,7 @@ def _refuse_unknown_labels(prompt: str, first: str, second: str) -> None:
     named = [match[0] for match in _LABEL_LINES.finditer(prompt) if match["word"].lower() in ("response", "story")]
     for lines in (heads, tail, *named):
         if _LABEL_LINES.fullmatch(lines) and not any(pattern.search(lines) for _, pattern in _CUES):
-            raise UnreadablePromptError(f"the labels in it are not built-in ones: {lines.splitlines()[0][:100]!r}")
+            raise UnreadablePromptError(f"its labels are not built-in: {lines.splitlines()[0][:100]!r}")
 
 
 _SECTION = re.compile(r"^\[?(?:Assistant [AB], )?(response|story) ([12])\]?:?$", re.MULTILINE | re.IGNORECASE)

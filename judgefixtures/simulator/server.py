@@ -127,8 +127,8 @@ class _SimulatorHandler(BaseHTTPRequestHandler):
                 self._send(404, {"error": {"message": f"no such path: {self.path}", "code": 404}})
         except UnreadablePromptError as error:
             message = (
-                f"A simulated judge cannot read this prompt: {error}. It knows the built-in templates, or own "
-                "ones of their form, and the built-in labels: ask a real judge about others."
+                f"A simulated judge cannot read this prompt: {error}. Use a built-in template, or your own in the "
+                "same form, with built-in labels; for other prompts, use a real judge."
             )
             self._send(400, {"error": {"message": message, "code": 400}})
         except (ValueError, KeyError, TypeError, IndexError) as error:

@@ -59,7 +59,7 @@ def shown_response(prompt: str) -> ShownResponse:
     """
     title = next(iter(_TITLE.finditer(prompt)), None)
     if title is None:
-        raise UnreadablePromptError('the response is not below a title like "Response:"')
+        raise UnreadablePromptError('the response has no title like "Response:"')
     cues = [(match.start(), label, family) for family, label, cue in _CUES_ALONE for match in cue.finditer(prompt)]
     text = prompt[title.end() :]
     for _, _, cue in _CUES_ALONE:
@@ -67,7 +67,7 @@ def shown_response(prompt: str) -> ShownResponse:
     text = re.sub(r"^\[End of the (?:response|story)]$", "", text, flags=re.MULTILINE).strip()
     edges = (prompt[title.end() :].strip().partition("\n")[0], prompt.rpartition("\n")[2])
     if not cues and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
-        raise UnreadablePromptError(f"the label in it is not a built-in one: {edges[1][:100]!r}")
+        raise UnreadablePromptError(f"its label is not built-in: {edges[1][:100]!r}")
     _, label, family = max(cues, default=(0, "", ""))
     return ShownResponse(text, title[1].capitalize(), family, label, prompt[: title.end()])
 

@@ -147,9 +147,9 @@ def test_a_link_opens_its_pair(chromium: Any, plain: Path) -> None:
     assert f"chose Response {row['selected_response']}" in texts(chromium, "#case .flag")
     assert run(chromium, "return document.activeElement.id") == "case"
     opened(chromium, plain, "#pair=support/nobody")
-    assert texts(chromium, "#case") == ["This report has no such pair."]
+    assert texts(chromium, "#case") == ["This report does not have this pair."]
     opened(chromium, plain, "#pair=%E0%A4%A")
-    assert texts(chromium, "#case") == ["This report has no such pair."]
+    assert texts(chromium, "#case") == ["This report does not have this pair."]
     assert chromium.get_log("browser") == []
 
 
@@ -268,7 +268,7 @@ def test_the_words_that_admit_are_marked(
     opened(chromium, file, "#pair=support/pair-0001&judge=production&contrast=recency-new-old")
     assert texts(chromium, "#case mark") == 2 * marked
     assert texts(chromium, "#case .pair .text")[2] == reason
-    assert (f"Read as an admission: “{span}”" in texts(chromium, "#case p.none")) is (not marked)
+    assert (f"Detected admission: “{span}”" in texts(chromium, "#case p.none")) is (not marked)
 
 
 def test_filters_leave_what_they_name(chromium: Any, plain: Path) -> None:
@@ -308,10 +308,10 @@ def test_the_static_part_needs_no_script(chromium: Any, plain: Path) -> None:
         shown = chromium.find_element("tag name", "body").text
     finally:
         chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    for words in ("REJECT", "should not take the place of", "Verdict shifts", "needs JavaScript", "recency-new-old"):
+    for words in ("REJECT", "must not replace", "Verdict shifts", "needs JavaScript", "recency-new-old"):
         assert words in shown
     assert "Show all" not in shown
-    assert "see its pairs" not in shown
+    assert "see the pairs" not in shown
 
 
 @pytest.mark.parametrize("width", [360, 390, 1280])

@@ -326,4 +326,4 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester,
     assert f"| FAIL | {row['car']['n']} | 0.00 | 0.000 to " in cells
     assert cells.endswith("| at least 0.80 |")
     html = (project.path / "report" / "report.html").read_text("utf-8")
-    assert f"of {row['car']['n']}, at least 0.80 asked</small>" in html
+    assert f"of {row['car']['n']}, at least 0.80 required</small>" in html

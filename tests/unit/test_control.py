@@ -163,7 +163,7 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     assert len(first) == ran.parseoutcomes()["failed"] - 1 > 60  # and the decision
     assert all(reason in line for line in first)
     alone = len([row for row in ran.report["results"] if not row["baseline"] and row["status"] != "NOT_APPLICABLE"])
-    headline = f"FAIL: {judge}: of {alone} checks {alone} failed by its control: {says}"
+    headline = f"FAIL: {judge}: {alone} of {alone} checks failed because of the control: {says}"
     assert len([line for line in ran.outlines if line.startswith(headline)]) == 1
     assert len([line for line in said_of_control(ran) if reason in line]) == 2
     controls = [row for row in ran.report["controls"] if row["judge"] == judge]

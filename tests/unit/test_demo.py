@@ -107,16 +107,16 @@ def test_its_numbers_are_those_of_its_reports(shown, snapshot: SnapshotAssertion
     for found, numbers in ((fooled, (3, 4)), (steady, (7, 7))):
         answers, stories = found["contrasts"]
         changed, shifted = (said[number] for number in numbers)
-        for row, phrase in ((answers, "{} of 100 pairs"), (stories, "(of stories: {} of 100)")):
+        for row, phrase in ((answers, "{} of 100 pairs"), (stories, "(stories: {} of 100)")):
             assert phrase.format(row["n10"] + row["n01"]) in changed
         vsr = answers["vsr"]
         assert (
-            f"{format_signed(vsr['value'])}, with a 90% interval from {format_share(vsr['low'])} to {format_share(vsr['high'])}"
+            f"{format_signed(vsr['value'])} (90% CI {format_share(vsr['low'])} to {format_share(vsr['high'])})"
             in shifted
         )
     row = fooled["contrasts"][0]
-    assert f"At most {format_share(row['tolerance'])} is allowed" in said[4]
-    assert lines_about(said[5], "the reason") == snapshot
+    assert f"The limit is {format_share(row['tolerance'])}" in said[4]
+    assert lines_about(said[5], "CAR") == snapshot
     assert row["sentences"]["x"] in said[2]
     assert row["sentences"]["y"] in said[2]
     right = [row for found in (fooled, steady) for row in found["accuracy"] if row["category"] == "all"]

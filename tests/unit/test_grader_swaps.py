@@ -102,14 +102,12 @@ def test_one_that_passes_what_people_fail_is_rejected(swapped: Callable[..., Ran
     (tnr,) = (each for each in decision["components"] if each["kind"] == "tnr")
     assert (tnr["n"], round(tnr["value"], 3), tnr["margin"]) == (54, -0.389, 0.1)
     html = (ran.folder / "report.html").read_text()
-    assert lines_about(html, "passes another") == snapshot
+    assert lines_about(html, "pass rate differs") == snapshot
     sheet = (ran.folder / "report.md").read_text()
     both = r"\| 0\.611 \(0\.499 to 0\.712\) \| 1\.00 \(0\.952 to 1\.000\) \|"
     assert lines_about(sheet, "what people") == snapshot
     both = r"\| 0\.67 \(0\.589 to 0\.742\) \| 0\.46 \(0\.380 to 0\.542\) \|"
-    assert re.search(
-        rf"\| how much passes \| FAIL {both} 100 \| \+0\.21 \| 0\.151 to 0\.284 \| other by 0\.10 \|", sheet
-    )
+    assert re.search(rf"\| pass rate \| FAIL {both} 100 \| \+0\.21 \| 0\.151 to 0\.284 \| other by 0\.10 \|", sheet)
 
 
 def test_an_open_swap_is_not_told_as_a_reject(snapshot: SnapshotAssertion) -> None:
@@ -227,7 +225,7 @@ def test_own_examples_are_swapped_by_their_labels(project: Project) -> None:
         ("fail", True, False)
     }
     sheet = (project.path / "report" / "report.md").read_text()
-    for said in (ran.said.partition("--- swap")[2], sheet.partition("## Does")[0]):
+    for said in (ran.said.partition("--- swap")[2], sheet.partition("## Controls")[0]):
         assert "TNR" in said or "people fail" in said
         assert not re.search(r"\bpairs?\b|\bverdicts?\b", said), said
     ran, decision = compared(project, "odd", "odd", "--judge-dataset", "own", "--judge-pairs", "60")

@@ -682,9 +682,9 @@ def test_a_run_speaks_of_examples_and_grades(
         == snapshot
     )
     sheet = (project.path / "report" / "report.md").read_text()
-    assert lines_about(sheet, "What moved") == snapshot
+    assert lines_about(sheet, "Shifts of") == snapshot
     assert "| result | examples |" in sheet
-    assert "of own (60 examples, " in sheet
+    assert "about own (60 examples, " in sheet
     assert [line for line in [*ran.outlines, *sheet.splitlines()] if re.search(r"\bpairs?\b", line)] == []
 
 

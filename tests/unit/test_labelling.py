@@ -107,8 +107,7 @@ def test_columns_are_chosen(data: Path, snapshot: SnapshotAssertion) -> None:
     for columns, shown in ((["reference"], ["question", "reference", "response"]), ([], ["question", "response"])):
         with serving(data, columns=columns) as (client, server):
             assert list(texts(client.ask(place=0))) == shown
-            f"shown of each: {', '.join(shown)} (nothing there should be of a judge or of other people: "
-            assert lines_about("\n".join(start_message(server)), "nothing there") == snapshot
+            assert lines_about("\n".join(start_message(server)), "--columns") == snapshot
     with pytest.raises(JudgeFixturesError) as error, serving(data, columns=["referense"]):
         pass
     assert str(error.value) == snapshot
@@ -333,7 +332,7 @@ def test_a_last_line_that_lacks_its_end_alone_counts(data: Path, snapshot: Snaps
     file = data.with_name("answers.labels.anna.jsonl")
     file.write_bytes(file.read_bytes()[:-1])
     with serving(data) as (client, server):
-        assert lines_about(start_message(server)[0], "line lacked") == snapshot
+        assert lines_about(start_message(server)[0], "line end") == snapshot
         assert client.ask(place=None)["place"] == 1
         client.label("pass", 1)
     assert [line["label"] for line in labels(data)] == ["fail", "pass"]
@@ -352,7 +351,7 @@ def test_the_same_person_twice_is_refused(
 ) -> None:
     """Who labels already is told so; another person is let in; afterwards the name is free."""
     with serving(data):
-        assert lines_about(refused(str(data), "--by", "anna", capsys=capsys), "somebody labels") == snapshot
+        assert lines_about(refused(str(data), "--by", "anna", capsys=capsys), "in use") == snapshot
         with serving(data, "bo") as (client, _):
             client.label("pass", 0)
     with serving(data):
@@ -375,7 +374,7 @@ def test_a_name_in_other_letters_is_refused(
     """Anna is told that anna has labelled: a gate would refuse two files that differ in capital letters alone."""
     with serving(data) as (client, _):
         client.label("pass", 0)
-    assert lines_about(refused(str(data), "--by", "Anna", capsys=capsys), "answers.labels.anna.jsonl holds") == snapshot
+    assert lines_about(refused(str(data), "--by", "Anna", capsys=capsys), "answers.labels.anna.jsonl has") == snapshot
 
 
 def test_a_name_is_the_same_however_its_letters_are_composed(data: Path) -> None:
@@ -402,7 +401,7 @@ def test_a_file_that_something_else_changed_is_left_alone(data: Path) -> None:
             status, _, said = client.send(
                 "POST", None, json.dumps(ask), origin=client.origin, content_type="application/json"
             )
-            assert (status, "something else" in said) == (500, True)
+            assert (status, "another program" in said) == (500, True)
             assert (file.read_bytes() if file.exists() else None) == before
 
 
@@ -474,7 +473,7 @@ def test_another_name_for_this_machine_is_refused(data: Path, host: str) -> None
     with serving(data) as (client, _):
         for method in ("GET", "POST"):
             status, _, said = client.send(method, None, ASK, host=host, origin=client.origin, content_type=JSON_TYPE)
-            assert (status, "no other name" in said) == (421, True)
+            assert (status, "only. With ssh" in said) == (421, True)
     assert labels(data) == []
 
 
@@ -498,7 +497,7 @@ def test_two_names_are_none(data: Path, other: str | None, snapshot: SnapshotAss
         for hosts in ((own, other or own), (other or own, own)):
             said = raw(client, [f"Content-Length: {len(ASK)}", *(f"Host: {host}" for host in hosts)], ASK)
             assert " 421 " in said
-            assert lines_about(said, "other name") == snapshot
+            assert lines_about(said, "only. With ssh") == snapshot
         assert " 200 " in raw(client, [f"Content-Length: {len(ASK)}", f"Host: {own}"], ASK)
     assert len(labels(data)) == 1
 
@@ -590,7 +589,7 @@ def test_a_port_that_is_taken_is_said(
         taken = str(server.server_address[1])
         for port in (taken, "70000", "-1"):
             said = refused(str(data), "--by", "anna", f"--port={port}", capsys=capsys)
-            assert lines_about(said, "be listened") == snapshot
+            assert lines_about(said.replace(taken, "PORT"), "--port") == snapshot
             assert ".." not in said
 
 

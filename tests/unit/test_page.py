@@ -149,7 +149,7 @@ def test_a_status_is_a_word(html: str) -> None:
 
 def test_the_decision_comes_first_and_says_why(parsed: Parsed, snapshot: SnapshotAssertion) -> None:
     """The heading has the decision, and the first sentence says in words what it rests on."""
-    lead = next(text for stack, text in parsed.texts if stack and stack[-1] == "p" and "take the place" in text)
+    lead = next(text for stack, text in parsed.texts if stack and stack[-1] == "p" and "replace" in text)
     assert lead == snapshot
     before = [text for stack, text in parsed.texts if "header" in stack]
     assert any("REJECT" in text for text in before)
@@ -177,7 +177,7 @@ def test_an_imported_judge_is_named_as_such() -> None:
     """A judge whose answers come from a log was not asked, and the page says so."""
     (person,) = page_view({"judges": {"theirs": {"provider": "imported"}}}).people
     assert person.kind == "imported"
-    assert "nothing was asked" in person.source
+    assert "no requests" in person.source
 
 
 def test_a_report_with_little_in_it_makes_a_page() -> None:
@@ -247,7 +247,7 @@ def test_a_swap_says_what_came_of_the_judge_itself(run: Any) -> None:
     swap = {**run.report, "contrasts": contrasts, "results": [result("a", "FAIL", judge="candidate")]}
     parsed = Parsed(page(swap, [], []))
     leads = [text for stack, text in parsed.texts if "header" in stack]
-    assert any("candidate" in text and "1 failed" in text for text in leads)
+    assert any("candidate" in text and "check failed" in text for text in leads)
 
 
 def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
@@ -277,7 +277,7 @@ def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
     assert accuracy[0] > 0
     assert accuracy[1] == 100
     said = [line.strip.detail for line in swap.parts if line.strip is not None]
-    assert [text.partition("tolerated ")[2] for text in said] == ["at most 0.1", "at least -0.1"]
+    assert [text.partition("limit ")[2] for text in said] == ["at most 0.1", "at least -0.1"]
 
 
 def test_a_waiver_names_its_owner_and_its_end(run: Any) -> None:

@@ -73,14 +73,14 @@ def test_a_page_of_both_explains_both(both: Any) -> None:
     """Every term that means another thing for grades says both, and each contrast links to what it is about."""
     terms = dict(TERMS.findall(both.html))
     for term, of_verdicts, of_grades in (
-        ("VSR", "of all pairs", "pass-rate shift: of all examples"),
+        ("VSR", "share of pairs", "pass-rate shift: the share"),
         ("CAR", "of the verdicts that followed", "of the responses that passed"),
         ("INCONCLUSIVE", "more pairs", "or examples"),
         ("Noise floor", "verdicts", "or grades"),
     ):
         assert of_verdicts in terms[term]
         assert of_grades in terms[term]
-    links = re.findall(r'data-judge="(\w+)"[^>]*>see its (\w+)<', both.html)
+    links = re.findall(r'data-judge="(\w+)"[^>]*>see the (\w+)<', both.html)
     assert {*links} == {("candidate", "pairs"), ("production", "examples")}
 
 

@@ -247,7 +247,7 @@ def test_a_condition_that_is_not_recorded_is_not_guessed(
     assert "-k recency-new-old --judge-record missing" in shown
     text = Path("report/paper/paper.md").read_text()
     for title in ("Figure 1.", "Table 3."):
-        assert "Nothing is measured" in text.split(f"## {title}")[1].split("##")[0]
+        assert "Not measured:" in text.split(f"## {title}")[1].split("##")[0]
     assert len(table(text, "Table 2.")) == 12
 
 

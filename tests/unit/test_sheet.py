@@ -115,7 +115,7 @@ def test_a_sheet_says_what_came_of_each_judge(snapshot: SnapshotAssertion) -> No
     lines = render_markdown(report).splitlines()
     assert lines[0] == "# Judge gate: FAIL"
     assert lines_about(lines, "mine passed") == snapshot
-    assert any("other: of 1 check 1 failed" in line for line in lines)
+    assert any("other: 1 of 1 check failed" in line for line in lines)
 
 
 def test_of_several_results_the_worst_comes_first(snapshot: SnapshotAssertion) -> None:
@@ -133,7 +133,7 @@ def test_of_several_results_the_worst_comes_first(snapshot: SnapshotAssertion) -
 def test_what_cannot_be_told_is_not_said_to_want_pairs(snapshot: SnapshotAssertion) -> None:
     """A result that is undecided for another reason than too few pairs is not promised a number of them."""
     (line,) = headlines(build_report([passed(status=Status.INCONCLUSIVE)]))
-    assert lines_about(line, "undecided: these") == snapshot
+    assert lines_about(line, "undecided") == snapshot
 
 
 @pytest.mark.parametrize(("movable", "said"), [((0.0, 0.01), True), ((0.0, 0.5), False)])
@@ -142,7 +142,7 @@ def test_a_pass_says_how_far_it_reaches(movable: tuple[float, ...], said: bool) 
     report = build_report([passed()])
     rows = [{"judge": "mine", "sentences": {"x": "a"}, "movable": {"value": value}} for value in movable]
     (line,) = headlines({**report, "contrasts": rows})
-    assert line.endswith("hardly any pair was a close call for it") == said
+    assert line.endswith("close for this judge") == said
 
 
 def test_an_expired_waiver_is_no_broken_limit(snapshot: SnapshotAssertion) -> None:
@@ -189,7 +189,7 @@ def test_accuracy_that_failed_is_told(snapshot: SnapshotAssertion) -> None:
     failed = passed(check="accuracy", name="accuracy", status=Status.FAIL, plain="mine is right on 3 of 9 pairs")
     report = build_report([failed, passed()])
     assert lines_about(rendered(render_markdown(report)).splitlines(), "pairs (accuracy") == snapshot
-    assert "What else" not in render_markdown(build_report([passed()]))
+    assert "Other checks" not in render_markdown(build_report([passed()]))
 
 
 def test_what_is_waived_is_not_said_to_keep_to_limits(snapshot: SnapshotAssertion) -> None:
@@ -197,9 +197,9 @@ def test_what_is_waived_is_not_said_to_keep_to_limits(snapshot: SnapshotAssertio
     waived = passed(status=Status.FAIL).waived_by(AppliedWaiver("a", "b", "2999-01-01"))
     for findings in ([waived], [waived, passed(name="other")]):
         (line,) = (each for each in render_markdown(build_report(findings)).splitlines() if each.startswith("**"))
-        assert "1 waived" in line
-        assert lines_about(line, "waived: somebody") == snapshot
-        assert "within its limit" not in line
+        assert "waived" in line.split(":")[2]
+        assert lines_about(line, "waived") == snapshot
+        assert "to every limit" not in line
 
 
 @pytest.mark.parametrize("name", ["a $(id) b", 'quo"te', "`x`", "plain-1.0", "two words"])

@@ -627,7 +627,7 @@ def test_labels_of_ones_own_in_ones_own_template_are_not_judged(pair: Pair, snap
     """Nor where text follows the labels, or one of them is built in, or a built-in one stands within a line."""
     assert "labels" in unreadable(Template("own", WITH_TAIL).render(pair, OWN_LABELS.x))
     assert "label" in unreadable(Template("own", WITH_TAIL).render(pair, Condition(NEW_OLD.cue_1, OWN_LABELS.x.cue_2)))
-    assert lines_about(unreadable(Template("own", INLINE).render(pair, NEW_OLD)), "line of") == snapshot
+    assert lines_about(unreadable(Template("own", INLINE).render(pair, NEW_OLD)), "line") == snapshot
 
 
 def test_a_template_of_ones_own_is_read_by_its_form() -> None:

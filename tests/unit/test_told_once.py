@@ -56,7 +56,7 @@ def test_several_failing_contrasts_are_one_sentence(snapshot: SnapshotAssertion)
 def test_the_reasons_of_all_are_counted_where_they_admit_too_few(snapshot: SnapshotAssertion) -> None:
     """Beside those of the largest the sentence has those of all; where CAR decided nothing it has none."""
     silent = [row(f"provenance-{n}", "FAIL", "vsr", "car", car=share(0.1 * n, 40)) for n in range(3)]
-    assert lines_about(group_sentence(silent, silent), "together their") == snapshot
+    assert lines_about(group_sentence(silent, silent), "over these") == snapshot
     open_ = [replace(each, decided_by=each.decided_by[:1]) for each in silent]
     assert "admit" not in group_sentence(open_, open_)
 
@@ -93,7 +93,7 @@ def test_report_md_and_the_page_say_the_same(snapshot: SnapshotAssertion) -> Non
     rows = [*SIX, row("provenance-car", "FAIL", "car"), row("provenance-open", "INCONCLUSIVE", "vsr", shift=0.1)]
     rows += [row(f"{family}-new-old", "FAIL", "vsr", family=family) for family in ("recency", "age", "gender")]
     report = {**reported(*rows), "results": []}
-    told = "6 of 8 contrasts of provenance on qa, the largest shift: provenance-5 moved mine by 0.25"
+    told = "6 of 8 contrasts of provenance on qa, largest shift: provenance-5 moved mine by 0.25"
     lines = render_markdown(report).splitlines()
     assert f"- FAIL: {told}" in lines
     assert len([line for line in lines if line.startswith("- FAIL: ")]) == 5

@@ -89,7 +89,7 @@ def interval_strip(
     value_label = share_label if axis.low == 0 else shift_label
     text = f"{value_label(estimate['value'])}, {interval_label(dict(estimate))}"
     if band:
-        text += f"; tolerated {_tolerated(band)}"
+        text += f"; limit {_tolerated(band)}"
     if floor:
         text += f"; noise floor {floor[0]:.3g} to {floor[1]:.3g}"
 

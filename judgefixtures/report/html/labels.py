@@ -13,7 +13,7 @@ SYMBOLS = {"PASS": "✓", "APPROVE": "✓", "FAIL": "✕", "REJECT": "✕", "INC
 NOT_DECIDED = {"NOT_APPLICABLE": "not applicable"}
 
 _TABLE = load_table("page")
-# What a part of a swap's decision compares, and what is said of a candidate that is worse in it.
+# Names of the parts of a swap's decision, and how a candidate is worse in a part.
 COMPARED, WORSE = _TABLE["compared"], _TABLE["worse"]
 
 
@@ -141,7 +141,7 @@ def worse_parts_text(parts: Iterable[tuple[str, str]], verdict_words: str = "ver
     """Return in which parts a candidate is worse.
 
     >>> worse_parts_text([("abs-vsr", "recency"), ("abs-vsr", "age"), ("accuracy", "")])
-    'its verdicts follow recency and age more; it is right less often'
+    'its verdicts follow recency and age more; its accuracy is lower'
     """
     names: dict[str, list[str]] = {}
     for kind, name in parts:

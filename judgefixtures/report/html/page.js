@@ -1,5 +1,5 @@
 "use strict";
-// The browser of pairs. Whatever it shows is written as text (textContent); nothing in it is ever read as HTML.
+// The browser of pairs. All texts are written with textContent, never as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { strings, pairs, arms, contrasts, filters } = data;
@@ -48,7 +48,7 @@
     flags: data.cases[3 * number + 2],
   });
   const alone = contrasts.some((each) => each.arms.length < 2);
-  const counted = `{{ words.many }} in contrasts${alone ? ", or in a condition by itself, which nothing compares" : ""}`;
+  const counted = `{{ words.many }} in contrasts${alone ? " or single conditions" : ""}`;
   const numbers = Array.from({ length: count }, (_, number) => number);
   const places = new Map(); // of an arm: where each pair's answer stands
   const answerOf = (arm, pair) => {
@@ -136,11 +136,11 @@
     if (answer === null) return "no answer";
     if (answer.chosen < 0) return `invalid answer${answer.invalid ? `: ${answer.invalid}` : ""}`;
     /*% if words.examples %*/
-    if (alone && answer.chosen === 0) return "gave a score, and no grade";
+    if (alone && answer.chosen === 0) return "gave a score, no grade";
     /*% endif %*/
     if (answer.chosen === 0) return "called it a tie";
     if (alone) return answer.chosen === 1 ? "passed it" : "failed it";
-    const order = turned ? ` (it stood ${stood[answer.chosen]})` : "";
+    const order = turned ? ` (shown ${stood[answer.chosen]})` : "";
     return `chose Response ${own(answer.chosen, turned)}${order}`;
   };
   // The words that admit are a passage of the reason, or single words of it with commas between: those that stand
@@ -186,9 +186,9 @@
       into.append(text("mark", said.slice(start, end)));
     }
     write(into, said.slice(end));
-    return span && !found.length ? element("div", {}, into, text("p", `Read as an admission: “${span}”`, { class: "none" })) : into;
+    return span && !found.length ? element("div", {}, into, text("p", `Detected admission: “${span}”`, { class: "none" })) : into;
   };
-  const admission = { cited: "The reason cites the cue as a ground.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue.", unread: "The reason is not in English, which is all that the offline detector reads." };
+  const admission = { cited: "The reason cites the cue.", mentioned: "The reason mentions the cue but does not cite it.", absent: "The reason does not mention the cue.", unread: "The reason is not in English. The detector reads English only." };
   const armName = (contrast, place) => {
     const arm = arms[contrast.arms[place]];
     return strings[arm.condition] + (arm.repeat ? `, repeat ${arm.repeat}` : "");
@@ -196,10 +196,10 @@
   const setting = (contrast, place, alone) => {
     const [x, y] = [strings[contrast.x], strings[contrast.y]];
     if (alone && contrast.cue) return `The response is labelled ${place ? y : x}`;
-    if (alone && contrast.edit) return place ? "the response as it is" : `the response edited: ${x}`;
+    if (alone && contrast.edit) return place ? "the response unedited" : `the response edited: ${x}`;
     if (contrast.cue) return place ? `Response 1 is labelled ${y}, Response 2 ${x}` : `Response 1 is labelled ${x}, Response 2 ${y}`;
-    if (contrast.edit) return place ? "both responses as they are" : `one response edited: ${x}`;
-    if (contrast.reversed) return place ? "Response 2 stands first" : "Response 1 stands first";
+    if (contrast.edit) return place ? "both responses unedited" : `one response edited: ${x}`;
+    if (contrast.reversed) return place ? "Response 2 is shown first" : "Response 1 is shown first";
     return "";
   };
   const armView = (contrast, pair, place) => {
@@ -225,7 +225,7 @@
     const row = pairs[pair];
     const view = element("div", {}, text("h4", single(pair) ? "Response" : `Response ${number}`));
     if (row[5] === number) view.append(text("span", "gold", { class: "flag" }));
-    if (contrast.edit && data.edited[pair] === number) view.append(text("span", `edited in ${armName(contrast, 0)} (shown as it was)`, { class: "flag" }));
+    if (contrast.edit && data.edited[pair] === number) view.append(text("span", `edited in ${armName(contrast, 0)} (unedited here)`, { class: "flag" }));
     contrast.arms.forEach((arm, place) => {
       const answer = answerOf(arm, pair);
       if (answer && own(answer.chosen, arms[arm].turned) === number) view.append(text("span", `${single(pair) ? "passed" : "chosen"} in ${armName(contrast, place)}`, { class: "flag" }));
@@ -255,7 +255,7 @@
       const said = flagged(other.flags);
       return element("li", {}, text("a", `${strings[other.contrast.judge]}: ${strings[other.contrast.contrast]}`, { href: hashOf(other) }), said ? text("span", ` (${said})`) : null);
     });
-    return element("details", {}, element("summary", {}, `The same {{ words.this }} elsewhere (${same.length})`), element("ul", { class: "others" }, ...rows));
+    return element("details", {}, element("summary", {}, `This {{ words.this }} in other contrasts (${same.length})`), element("ul", { class: "others" }, ...rows));
   };
   const step = (number, by, label) => {
     const next = shown[shown.indexOf(number) + by];
@@ -269,7 +269,7 @@
     const { contrast, pair } = caseAt(number);
     const row = pairs[pair];
     const facts = [strings[contrast.judge], strings[row[0]], strings[contrast.contrast], strings[row[6]] && `category ${strings[row[6]]}`,
-      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "{{ words.unlabelled }}", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
+      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "{{ words.unlabelled }}", row[8].includes(contrast.judge) ? "close for this judge" : ""];
     const parts = [
       text("h3", strings[row[1]]),
       text("p", facts.filter(Boolean).join(" · "), { class: "none" }),
@@ -281,7 +281,7 @@
       /*% endif %*/
       element("div", { class: "pair" }, responseView(contrast, pair, 1), ...(single(pair) ? [] : [responseView(contrast, pair, 2)])),
       sentencesView(contrast),
-      element("h4", {}, "What the judge said"),
+      element("h4", {}, "Answers"),
       element("div", { class: "pair" }, ...contrast.arms.map((_, place) => armView(contrast, pair, place))),
       othersView(number),
     ];
@@ -313,7 +313,7 @@
         (contrast === null || strings[found.contrast.contrast] === contrast);
     });
     if (number !== undefined) open(number, focus);
-    else byId("case").replaceChildren(element("p", {}, "This report has no such {{ words.one }}."));
+    else byId("case").replaceChildren(element("p", {}, "This report does not have this {{ words.one }}."));
   };
 
   for (const name of [JUDGE, DATASET, CONTRAST]) fill(name);
@@ -342,7 +342,7 @@
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
   byId("static").hidden = true;
   byId("browser").hidden = false;
-  if (count === 0) byId("count").textContent = "This report came without judgments or {{ words.many }}.";
+  if (count === 0) byId("count").textContent = "This report has no judgments or {{ words.many }}.";
   else list();
   follow(true);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

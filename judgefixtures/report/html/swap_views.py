@@ -75,8 +75,8 @@ HIDDEN = "unadmitted-shift"
 
 
 UNADMITTED = (
-    "In every family and every contrast the unadmitted shift of either judge is the whole shift: no reason that admits "
-    "a label makes it smaller. Its rows of single contrasts would repeat the others, and are left out."
+    "For both judges, the unadmitted shift equals the whole shift in every family and contrast. Its rows of single "
+    "contrasts are left out."
 )
 
 

@@ -129,7 +129,7 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
     yield from (line if line.endswith(".") else f"{line}." for line in lines)
     for judge, own in group_rows(contrasts, "judge").items():
         if moved := sorted({row["family"] for row in own if row.get("vsr_status") == "FAIL"}):
-            yield f"The {verdict_word(own)} of {judge} demonstrably move with {join_names(moved)}."
+            yield f"The {verdict_word(own)} of {judge} demonstrably follow {join_names(moved)}."
         yield from _beyond_verdicts(judge, own)
     if not contrasts and not lines and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
@@ -147,7 +147,7 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
         yield f"{what} {join_names(sorted(own))}."
 
 
-# What is said of parts that a contrast is a FAIL by although the shift of its verdicts is not.
+# Sentences on parts other than the verdict shift that make a contrast a FAIL.
 BEYOND = load_table("page")["beyond"]
 
 
@@ -155,7 +155,7 @@ def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
     for judge, own in group_rows(contrasts, "judge").items():
         counts = Counter(row["status"] for row in own)
         named = [f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]]
-        yield f"{judge}: of {len(own)} contrasts {join_names(named or ['nothing'])}."
+        yield f"{judge}: {len(own)} contrasts, {join_names(named or ['no result'])}."
 
 
 def _findings(report: Row) -> Iterable[JudgeProblems]:

@@ -13,14 +13,14 @@ class PageVocabulary:
     """The words of a page, for pairs, examples or both."""
 
     of: tuple[Vocabulary, ...]
-    title: str  # of the browser, and of a column of counts
+    title: str  # of the browser and of a column of counts
     a_one: str
     this: str  # behind "this" and "the same"
     shifts: str
-    sentences: str  # a heading: what is said of the responses
+    sentences: str  # a heading above the sentences of the labels
     unlabelled: str
     scores: str
-    other: str  # what a reason argues for that argues against its verdict
+    other: str  # what a reason supports that contradicts its verdict
 
     @property
     def one(self) -> str:
