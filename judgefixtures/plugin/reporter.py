@@ -194,13 +194,12 @@ class JudgeReporter:
         if not (remarks or lost or self._written or self._report):
             return
         from judgefixtures.report import terminal_summary
-        from judgefixtures.report.summary import MOST, MOST_QUIET, SummaryOptions, fitted, short_summary
+        from judgefixtures.report.summary import MOST, MOST_QUIET, SummaryOptions, fitted, heading, short_summary
 
         if self._report is None or self._record is None:
             write(fitted([*lost, *remarks, *self._written], MOST_QUIET if option.verbose < 0 else MOST))
             return
-        if option.verbose >= 0:
-            terminalreporter.write_sep("=", "judges")
+        terminalreporter.write_sep("=", heading(self._report, quiet=option.verbose < 0))
         if option.verbose > 0:
             write([*remarks, *terminal_summary(self._report, self._record.alpha), *self._written])
         else:

@@ -43,27 +43,32 @@ class SummaryOptions:
 
 
 def short_summary(record: RunRecord, report: Row, view: SummaryOptions) -> list[str]:
-    """Return the lines of a run: they take at most 24 lines of 100 columns below a heading, 5 with -q."""
+    """Return the lines below the heading: with it they take at most 25 lines of 100 columns, 5 with -q."""
     open_ones = [each for each in record.findings if each.status in OPEN and each.waived is None]
     worst = sorted(open_ones, key=lambda each: (OPEN.index(each.status), -_excess(each)))
     swapped = bool(report.get("decisions"))
     own = [each for each in worst if not (swapped and each.baseline)]
     heads = [_cut(line, 3) for line in (*headlines(report), *unfinished_items(report))]
     extras = [*(line for section in SECTIONS for line in section.alerts(report)), *view.remarks]
-    most, block = MOST_QUIET if view.quiet else MOST - 1, list[str]()
+    most, block = (MOST_QUIET if view.quiet else MOST) - 1, list[str]()
     last = fitted(view.ending, 2 if view.quiet else 4)
     if view.quiet:
-        lead = heads[:1] if swapped or not own else [_line(own[0])]
-        first, lines, extras = [MESSAGES.counts(read_results(report)), *map(_cut, lead)], [], [*heads[1:], *extras]
+        first = [*map(_cut, heads[:1])] if swapped or not own else [_line(own[0])]
+        lines, extras = [], [*heads[1:], *extras]
     else:
         first, others, extras = fitted(heads, 6), own[not swapped :], [*extras, *describe_sources(report)]
         lines = [_line(each, one_judge=len(report["judges"]) == 1) for each in others[:MOST_OTHERS]]
-        lines += [MESSAGES.more(len(others) - len(lines))] if len(others) > len(lines) else []
+        lines += [MESSAGES.more_results(len(others) - len(lines))] if len(others) > len(lines) else []
     last = [*_next_command(record, report, worst, view, min(3, most - _size([*first, *last]))), *last]
     room = most - _size([*first, *lines, *last])
     if not view.quiet:
         block = fitted(DECISION.lines(report, DisplayOptions()), room) if swapped else _whole(own[:1], report, room)
     return [*first, *block, *lines, *fitted(extras, room - _size(block)), *last]
+
+
+def heading(report: Row, *, quiet: bool) -> str:
+    """Return the heading of the summary, with -q the number of checks by status."""
+    return f"judges: {MESSAGES.counts(read_results(report))}" if quiet else "judges"
 
 
 def fitted(lines: Iterable[str], most: int) -> list[str]:
@@ -74,7 +79,7 @@ def fitted(lines: Iterable[str], most: int) -> list[str]:
     fitting: list[str] = []
     while _size([*fitting, rest[0]]) < most:
         fitting.append(rest.pop(0))
-    return [*fitting, MESSAGES.more(len(rest))] if most > 0 else []
+    return [*fitting, MESSAGES.more_lines(len(rest))] if most > 0 else []
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -96,7 +101,12 @@ def _line(finding: Finding, *, one_judge: bool = False) -> str:
 def _excess(finding: Finding) -> float:
     """Return how far a result is from its limit; reasons that admit too little count less than any shift."""
     parts = [part for part in finding.decided_by if part.estimate and part.part not in ("car", "max_silent")]
-    ends = [abs(part.estimate.value - end) for part in parts for end in part.allowed or () if part.estimate and end]
+    ends = [
+        abs(part.estimate.value - end)
+        for part in parts
+        for end in part.allowed or ()
+        if part.estimate and end is not None
+    ]
     return min(ends, default=0.0)
 
 
