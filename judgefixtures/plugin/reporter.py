@@ -199,9 +199,10 @@ class JudgeReporter:
         if self._report is None or self._record is None:
             write(fitted([*lost, *remarks, *self._written], MOST_QUIET if option.verbose < 0 else MOST))
             return
+        write(remarks if option.verbose > 0 else ())
         terminalreporter.write_sep("=", heading(self._report, quiet=option.verbose < 0))
         if option.verbose > 0:
-            write([*remarks, *terminal_summary(self._report, self._record.alpha), *self._written])
+            write([*terminal_summary(self._report, self._record.alpha), *self._written])
         else:
             start = " ".join(["pytest", *root_options(self._config), *outer_paths(self._config)])
             view = SummaryOptions(start, str(option.judge_report or ""), remarks, self._written, option.verbose < 0)

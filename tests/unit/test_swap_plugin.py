@@ -114,7 +114,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
             if not (folder / "code").exists():
-                done = gate_here("-v", *COMMANDS[name], "--judge-report", folder)
+                done = gate_here(*COMMANDS[name], "--judge-report", folder)
                 (folder / "said").write_text(done.stdout + done.stderr)
                 (folder / "code").write_text(str(done.returncode))
         return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder)

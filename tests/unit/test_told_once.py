@@ -221,7 +221,7 @@ def test_a_failure_is_told_once(project: Project, snapshot: SnapshotAssertion) -
 def test_a_failure_ends_with_what_to_do(project: Project, snapshot: SnapshotAssertion) -> None:
     """Which answers to look at, how to run this one again, and what usually mends it; the command runs as it is."""
     above, _, _ = parts_of(project.run(*RUN, "-k", "recency").said)
-    *_, look, again, mended = above.splitlines()[:-1]
+    *_, look, again, mended = above.splitlines()[: above[: above.index("note: ")].count("\n")]
     assert look == "  Every judgment: report/judgments.jsonl"
     assert again == snapshot
     assert mended == snapshot

@@ -14,11 +14,16 @@ from typing import Any
 import pytest
 
 from judgefixtures.models.pairs import Pair
-from support.forked import run_pytest
+from support.forked import WHOLE, run_pytest
 
 REPOSITORY = Path(__file__).parents[3]
-WHOLE = ("-v", "-o", "verbosity_test_cases=0")  # all that a run shows of its judges, and pytest's usual progress
-SHORT = ("-q", "-v", "--verbosity=0", "--collect-only", "--judge-preflight")  # options with which a run shows what it shows
+SHORT = (
+    "-q",
+    "-v",
+    "--verbosity=0",
+    "--collect-only",
+    "--judge-preflight",
+)  # options with which a run shows what it shows
 
 
 def suite(*families: str, name: str = "judge") -> str:
