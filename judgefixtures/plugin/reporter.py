@@ -217,13 +217,10 @@ class JudgeReporter:
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for notes in self.expected_items.last_words("notes") for note in notes)]
         kept += filter(None, [self._config.stash[BY_NAME].note])
-        kept += self._gone_on_with()
-        return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
-
-    def _gone_on_with(self) -> Iterator[str]:
         results = self._settled.results.values()
         if count := sum(bool(result.get("resumed")) for result in results):
-            yield MESSAGES.recorded_by_interrupted_run(count, results)
+            kept.append(MESSAGES.recorded_by_interrupted_run(count, results))
+        return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
         if not any(result["spent"] for result in self._attempts):

@@ -122,7 +122,7 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
 def _alarms(rows: Sequence[ContrastRow]) -> list[str]:
     worst_of: dict[tuple[str, str, str], Estimate] = {}
     for row in rows:
-        if (alarms := row.false_alarms) and row.family != PLACEBO and alarms.value:
+        if (alarms := row.false_alarms) and row.family != PLACEBO:
             key = (row.judge, row.dataset, row.family)
             worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
     return MESSAGES.lines("alarms", worst_of)

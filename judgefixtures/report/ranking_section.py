@@ -11,7 +11,7 @@ from .contrast_table import CONTRASTS
 
 def _tell_rankings(report: Row, _view: DisplayOptions) -> list[str]:
     return [
-        f"ranking of {ranking.judge} on {ranking.dataset}: {describe_ranking(ranking, report)}"
+        f"ranking of {ranking.judge} on {ranking.dataset}: {ranking.message}"
         for ranking in RANKINGS.read_records(report)
     ]
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 
 from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.sections import DisplayOptions, read_results
@@ -53,13 +52,14 @@ def short_summary(record: RunRecord, report: Row, view: SummaryOptions) -> list[
     most, block = (MOST_QUIET if view.quiet else MOST) - 1, list[str]()
     last = fitted(view.ending, 2 if view.quiet else 4)
     if view.quiet:
-        first = [*map(_cut, heads[:1])] if swapped or not own else [_line(own[0])]
+        first = [*map(_cut, heads[:1])] if swapped or not own else [_cut(MESSAGES.result_line(own[0], one_judge=False))]
         lines, extras = [], [*heads[1:], *extras]
     else:
         first, others, extras = fitted(heads, 6), own[not swapped :], [*extras, *describe_sources(report)]
-        lines = [_line(each, one_judge=len(report["judges"]) == 1) for each in others[:MOST_OTHERS]]
+        one_judge = len(report["judges"]) == 1
+        lines = [_cut(MESSAGES.result_line(each, one_judge)) for each in others[:MOST_OTHERS]]
         lines += [MESSAGES.more_results(len(others) - len(lines))] if len(others) > len(lines) else []
-    last = [*_next_command(record, report, worst, view, min(3, most - _size([*first, *last]))), *last]
+    last = [*_next(record, report, worst, view, min(3, most - _size([*first, *last]))), *last]
     room = most - _size([*first, *lines, *last])
     if not view.quiet:
         block = fitted(DECISION.lines(report, DisplayOptions()), room) if swapped else _whole(own[:1], report, room)
@@ -83,29 +83,21 @@ def fitted(lines: Iterable[str], most: int) -> list[str]:
 
 
 def _size(lines: Iterable[str]) -> int:
-    return sum(len(wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)) for line in lines)
+    return sum(-(-len(line) // WIDTH) for line in lines)
 
 
 def _cut(text: str, most: int = 1) -> str:
     line = safe_message(text).replace("\n", " ")
-    line = line if len(line) <= most * WIDTH else f"{line[: most * WIDTH - 3]}..."
-    while _size([line]) > most:
-        line = f"{line[:-8]}..."
-    return line
-
-
-def _line(finding: Finding, *, one_judge: bool = False) -> str:
-    return _cut(MESSAGES.result_line(finding, one_judge))
+    return line if len(line) <= most * WIDTH else f"{line[: most * WIDTH - 3]}..."
 
 
 def _excess(finding: Finding) -> float:
     """Return how far a result is from its limit; reasons that admit too little count less than any shift."""
-    parts = [part for part in finding.decided_by if part.estimate and part.part not in ("car", "max_silent")]
     ends = [
         abs(part.estimate.value - end)
-        for part in parts
+        for part in finding.decided_by
         for end in part.allowed or ()
-        if part.estimate and end is not None
+        if part.estimate and end is not None and part.part not in ("car", "max_silent")
     ]
     return min(ends, default=0.0)
 
@@ -123,9 +115,7 @@ def _whole(worst: Sequence[Finding], report: Row, room: int) -> list[str]:
     return lines
 
 
-def _next_command(
-    record: RunRecord, report: Row, worst: Sequence[Finding], view: SummaryOptions, most: int
-) -> list[str]:
+def _next(record: RunRecord, report: Row, worst: Sequence[Finding], view: SummaryOptions, most: int) -> list[str]:
     swaps = [each for each in DECISIONS.read_records(report) if each.status != SwapStatus.APPROVE]
     statuses = [str(each.status) for of in (swaps, worst) for each in of]
     if not statuses:
