@@ -197,7 +197,8 @@ class JudgeReporter:
         from judgefixtures.report.summary import MOST, MOST_QUIET, SummaryOptions, fitted, heading, short_summary
 
         if self._report is None or self._record is None:
-            write(fitted([*lost, *remarks, *self._written], MOST_QUIET if option.verbose < 0 else MOST))
+            lines = [*lost, *self._written, *remarks]
+            write(lines if option.verbose > 0 else fitted(lines, MOST_QUIET if option.verbose < 0 else MOST))
             return
         write(remarks if option.verbose > 0 else ())
         terminalreporter.write_sep("=", heading(self._report, quiet=option.verbose < 0))

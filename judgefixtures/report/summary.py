@@ -58,7 +58,7 @@ def short_summary(record: RunRecord, report: Row, view: SummaryOptions) -> list[
         first, others, extras = fitted(heads, 6), own[not swapped :], [*extras, *describe_sources(report)]
         one_judge = len(report["judges"]) == 1
         lines = [_cut(MESSAGES.result_line(each, one_judge)) for each in others[:MOST_OTHERS]]
-        lines += [MESSAGES.more_results(len(others) - len(lines))] if len(others) > len(lines) else []
+        lines += [MESSAGES.more_results(len(others) - len(lines), view.folder)] if len(others) > len(lines) else []
     last = [*_next(record, report, worst, view, min(3, most - _size([*first, *last]))), *last]
     room = most - _size([*first, *lines, *last])
     if not view.quiet:
