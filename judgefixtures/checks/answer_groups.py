@@ -123,4 +123,4 @@ def _cells(row: AnswersByRow) -> tuple[str, ...]:
     )
 
 
-ANSWERS_BY = Section("answers_by", AnswersByRow, _rows, _tell, title=TITLE, listed=True, cells=_table, folded=True)
+ANSWERS_BY = Section("answers_by", AnswersByRow, _rows, _tell, title=TITLE, listed=True, cells=_table)

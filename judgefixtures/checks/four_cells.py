@@ -169,19 +169,19 @@ def _largest(rows: Sequence[FourCellRow]) -> str:
     return MESSAGES.four_cells_passed(row, rows)
 
 
-def _tell_four_cells(report: Row, view: DisplayOptions) -> list[str]:
+def _tell_four_cells(report: Row, _view: DisplayOptions) -> list[str]:
     rows = FOUR_CELLS.read_records(report)
-    passed = [] if view.verbose else [r for r in rows if r.status == Status.PASS and not r.waived and r.cue_effect]
+    passed = [row for row in rows if row.status == Status.PASS and not row.waived and row.cue_effect]
     judges = dict.fromkeys(row.judge for row in passed)
     lines = [_largest([row for row in passed if row.judge == judge]) for judge in judges]
-    shown = [row for row in rows if row not in passed and (view.verbose or not decided_by_control(row.decided_by))]
-    return [*lines, *MESSAGES.lines("four_cells", _alike(shown, view))]
+    shown = [row for row in rows if row not in passed and not decided_by_control(row.decided_by)]
+    return [*lines, *MESSAGES.lines("four_cells", _alike(shown))]
 
 
-def _alike(rows: Sequence[FourCellRow], view: DisplayOptions) -> list[list[FourCellRow]]:
+def _alike(rows: Sequence[FourCellRow]) -> list[list[FourCellRow]]:
     groups: dict[tuple[object, ...], list[FourCellRow]] = {}
     for number, row in enumerate(rows):
-        itself = [number] if row.waived or view.verbose else []
+        itself = [number] if row.waived else []
         parts = tuple(part.part for part in row.decided_by)
         groups.setdefault((row.judge, row.status, parts, *itself), []).append(row)
     return [

@@ -39,11 +39,11 @@ def _rows(findings: Sequence[Finding]) -> list[NotCountedRow] | None:
     return sorted_rows(rows_of(findings, NotCountedRow), ("judge", "baseline", "dataset", "family", "name")) or None
 
 
-def _tell(report: Row, view: DisplayOptions) -> list[str]:
+def _tell(report: Row, _view: DisplayOptions) -> list[str]:
     rows = NOT_COUNTED.read_records(report)
     groups: dict[tuple[str, ...], list[NotCountedRow]] = {}
     for row in rows:
-        groups.setdefault((row.who, row.dataset, row.family, *([row.name] if view.verbose else [])), []).append(row)
+        groups.setdefault((row.who, row.dataset, row.family), []).append(row)
     lines = [_title(list(own)) for _, own in itertools.groupby(rows, key=attrgetter("who"))]
     for group in groups.values():
         largest = max(group, key=lambda row: abs(row.estimate.value) if row.estimate else 0.0)
@@ -71,4 +71,4 @@ def _cells(report: Row) -> list[tuple[str, ...]]:
 
 
 TITLE = "recorded, but not counted"
-NOT_COUNTED = Section("not_counted", NotCountedRow, _rows, _tell, title=TITLE, listed=True, cells=_cells, folded=True)
+NOT_COUNTED = Section("not_counted", NotCountedRow, _rows, _tell, title=TITLE, listed=True, cells=_cells)

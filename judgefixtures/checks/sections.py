@@ -1,6 +1,6 @@
 """Sections of report.json, with the lines that the terminal shows."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -19,15 +19,9 @@ K = TypeVar("K", bound=ReportRow)
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """Display options of a report: test level and verbosity.
-
-    Attributes:
-        told: Checks (judge, dataset, name) whose diagnosis is already shown.
-    """
+    """Display options of a report: the level of its tests."""
 
     alpha: float = 0.05
-    verbose: bool = False
-    told: Collection[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,6 @@ class Section(Generic[R]):
         alerts: Returns the lines shown first.
         cells: Returns a table, header first.
         listed: Whether report.md and the page show it.
-        folded: Whether the table needs -v.
     """
 
     key: str
@@ -53,7 +46,6 @@ class Section(Generic[R]):
     title: str = ""
     listed: bool = False
     cells: Callable[[Row], Sequence[tuple[str, ...]]] = lambda _report: ()
-    folded: bool = False
 
     def value(self, findings: Sequence[Finding], report: Row) -> Any:
         """Return the key's value as plain JSON."""
@@ -63,7 +55,7 @@ class Section(Generic[R]):
 
     def shown(self, report: Row, view: DisplayOptions) -> list[str]:
         """Return its terminal lines and table."""
-        lines, cells = self.lines(report, view), () if self.folded and not view.verbose else self.cells(report)
+        lines, cells = self.lines(report, view), self.cells(report)
         return [*lines, "", *table_lines(cells)] if cells else lines
 
     def read_records(self, report: Row) -> tuple[R, ...]:

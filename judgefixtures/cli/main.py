@@ -179,19 +179,21 @@ def _say(lines: Iterable[str]) -> None:
 
 
 def _merge_reports(options: argparse.Namespace) -> int:
-    from judgefixtures.report import report_and_questions, report_files, terminal_summary, write_files
+    from judgefixtures.report import report_and_questions, report_files, write_files
     from judgefixtures.report.exit_code import exit_code
     from judgefixtures.report.merge_runs import merge_runs
     from judgefixtures.report.run_record import RunRecord
+    from judgefixtures.report.summary import SummaryOptions, short_summary
 
     def merged(records: Mapping[Path, RunRecord]) -> tuple[dict[str, str], list[str], int]:
         record = merge_runs(records)
         report = report_and_questions(record)
-        return report_files(record, report), terminal_summary(report, record.alpha), exit_code(record, report)
+        return report_files(record, report), short_summary(record, report, view), exit_code(record, report)
 
+    view = SummaryOptions(folder=str(options.into), ending=[f"report: {options.into / 'report.html'}"])
     texts, lines, code = _read_well(merged, {folder: RunRecord.from_folder(folder) for folder in options.folders})
     write_files(options.into, texts)
-    _say([*lines, f"report: {options.into / 'report.json'}"])
+    _say(lines)
     return code
 
 

@@ -11,7 +11,7 @@ import pytest
 from judgefixtures.util.clock import now
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.secrets import redact_message, safe_message
-from judgefixtures.util.texts import word_set
+from judgefixtures.util.texts import make_one_line, word_set
 
 from .expected_items import ExpectedItems
 from .github import append_summary, workflow_notes
@@ -20,6 +20,7 @@ from .messages import MESSAGES
 from .opt_in import BY_NAME
 from .outcomes import TestOutcomes
 from .result_resolution import ResolvedResults, ResultResolver
+from .rootdir import outer_paths, root_options
 from .session_setup import SETUP, session_setup
 from .swap_reports import SwapDecisionReporter
 
@@ -31,7 +32,8 @@ Row = dict[str, Any]
 LOOKS = word_set(
     "judge_preflight collectonly setuponly showfixtures show_fixtures_per_test cacheshow markers help version"
 )
-MOST_PASSED, MOST_FAILED = 20, 25  # lines of ours in a quiet run's summary
+COLOURS = {"FAIL": "red", "ERROR": "red", "REJECT": "red", "PASS": "green", "APPROVE": "green"}
+COLOURS |= {"INCONCLUSIVE": "yellow", "WARNING": "yellow"}
 ASIDE = pytest.StashKey[bool]()  # whether an earlier report was set aside at start-up
 NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as *.before"
 
@@ -104,15 +106,13 @@ class JudgeReporter:
         folder = self._config.option.judge_report
         if folder is None:
             return
-        again = self._set_aside or (folder / "report.json").exists()
         try:
             write_report(folder, self._record, report)
         except JudgeFixturesError as error:
             self._written.append(f"ERROR: {error}")
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
-            place = ", in place of the one that was there" if again else ""
-            self._written.append(f"report: {folder / 'report.json'}{place}; to look at: {folder / 'report.html'}")
+            self._written.append(f"report: {folder / 'report.html'}")
 
     def _tell_of_none(self, why: str) -> None:
         if self._set_aside:
@@ -186,56 +186,42 @@ class JudgeReporter:
 
         def write(lines: Iterable[str]) -> None:
             for line in lines:
-                terminalreporter.write_line(safe_message(line))
+                colour = COLOURS.get(line.partition(":")[0])
+                terminalreporter.write_line(safe_message(line), **({colour: True} if colour else {}))
 
-        remarks = [*self._spendings(), *(f"note: {note}" for note in self._notes())]
-        if self._config.option.verbose < 0 and self._report is not None:
-            from judgefixtures.report import brief, fitted
-
-            failed = any(result["failed"] for result in self._settled.results.values()) or self.decisions.failed
-            written = fitted(self._written, 4)
-            terminalreporter.section("judges")
-            most = (MOST_FAILED if failed else MOST_PASSED) - len(written) - 1
-            write([*fitted([*brief(self._report), *remarks], most), *written])
-            self._finish(terminalreporter)
-            return
-        write(remarks)
-        if self._report is None:
-            lost = self._settled.lost
-            write([*([f"ERROR: {lost}"] if lost else []), *self._written])
+        option, remarks = self._config.option, [*self._spendings(), *(f"note: {note}" for note in self._notes())]
+        lost = [f"ERROR: {self._settled.lost}"] if self._settled.lost else []
+        if not (remarks or lost or self._written or self._report):
             return
         from judgefixtures.report import terminal_summary
+        from judgefixtures.report.summary import MOST, MOST_QUIET, SummaryOptions, fitted, heading, short_summary
 
-        terminalreporter.section("judges")
-        alpha = self._record.alpha if self._record else 0.05
-        shown = self._told() if self._config.option.tbstyle not in ("no", "line") else ()
-        write(terminal_summary(self._report, alpha, verbose=self._config.option.verbose > 0, already_shown=shown))
-        write(self._written)
-        self._finish(terminalreporter)
-
-    def _finish(self, terminalreporter: Any) -> None:
+        if self._report is None or self._record is None:
+            lines = [*lost, *self._written, *remarks]
+            write(lines if option.verbose > 0 else fitted(lines, MOST_QUIET if option.verbose < 0 else MOST))
+            return
+        write(remarks if option.verbose > 0 else ())
+        terminalreporter.write_sep("=", heading(self._report, quiet=option.verbose < 0))
+        if option.verbose > 0:
+            write([*terminal_summary(self._report, self._record.alpha), *self._written])
+        else:
+            start = " ".join(["pytest", *root_options(self._config), *outer_paths(self._config)])
+            view = SummaryOptions(start, str(option.judge_report or ""), remarks, self._written, option.verbose < 0)
+            write(short_summary(self._record, self._report, view))
         for line in workflow_notes(result for _, result in sorted(self._settled.results.items())):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
         for report in terminalreporter.stats.get("failed", ()):
             _in_short(report)
-
-    def _told(self) -> set[tuple[str, str, str]]:
-        ends = [(each["item"], each["findings"][-1]) for each in self._settled.results.values() if each["failed"]]
-        shown = (finding for item, finding in ends if finding["of_test"] or item in self._failing)
-        return {(finding["judge"], finding["dataset"], finding["name"]) for finding in shown}
 
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for notes in self.expected_items.last_words("notes") for note in notes)]
         kept += filter(None, [self._config.stash[BY_NAME].note])
-        kept += self._gone_on_with()
-        return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
-
-    def _gone_on_with(self) -> Iterator[str]:
         results = self._settled.results.values()
         if count := sum(bool(result.get("resumed")) for result in results):
-            yield MESSAGES.recorded_by_interrupted_run(count, results)
+            kept.append(MESSAGES.recorded_by_interrupted_run(count, results))
+        return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
         if not any(result["spent"] for result in self._attempts):
@@ -253,10 +239,11 @@ class JudgeReporter:
 
 
 def _in_short(report: Any) -> None:
-    """Show only the status: FAILURES and JUnit have the rest."""
+    """Show only the reason: FAILURES and JUnit have the rest."""
     result, crash = getattr(report, "judgefixtures", None), getattr(report.longrepr, "reprcrash", None)
     if result and result["failed"] and crash is not None:
-        crash.message = result["findings"][-1]["status"]
+        finding = result["findings"][-1]
+        crash.message = f"{finding['status']}: {make_one_line(finding['plain'] or '; '.join(finding['reasons']))}"
 
 
 def _record_of(config: pytest.Config, attempts: Sequence[Row], settled: ResolvedResults) -> RunRecord:

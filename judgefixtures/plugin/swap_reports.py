@@ -85,7 +85,7 @@ def _reports(
 
     failure = None
     if decision.status != SwapStatus.APPROVE:
-        failure = _failure(decision_text(decision, report), decision.status)
+        failure = _failure(decision_text(decision, report))
     properties = [("status", decision.status), ("says", make_printable(decision_headline(decision, report)))]
     for when in ("setup", "call", "teardown"):
         failed = failure is not None and when == "call"
@@ -100,11 +100,11 @@ def _reports(
         )
 
 
-def _failure(text: str, status: str) -> Any:
+def _failure(text: str) -> Any:
     try:
         raise pytest.fail.Exception(safe_message(text), pytrace=False)
     except pytest.fail.Exception:
         representation = pytest.ExceptionInfo.from_current().getrepr(style="value")
     if crash := getattr(representation, "reprcrash", None):
-        crash.message = status
+        crash.message = safe_message(text.partition("\n")[0])
     return representation

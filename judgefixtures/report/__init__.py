@@ -1,25 +1,21 @@
 """Report: the findings of all items, combined and written to files."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 
 from judgefixtures.checks.close_pairs import find_close_pairs
-from judgefixtures.checks.control import CONTROLS, control_lines
-from judgefixtures.checks.sections import DisplayOptions, read_results
+from judgefixtures.checks.sections import DisplayOptions
 from judgefixtures.models.check_rows import NeutralChoices
 from judgefixtures.models.findings import Finding, Row, evidence_of, rows_of, worst_status
 from judgefixtures.models.record import rows_as_json
-from judgefixtures.models.swap_rows import JudgeDifferenceRow, SwapStatus
+from judgefixtures.models.swap_rows import JudgeDifferenceRow
 from judgefixtures.statistics import SEVERITY, Status
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.paths import check_writable, move
-from judgefixtures.util.texts import join_names
 
 from .header import dataset_summaries, run_header, usage_summary
 from .markdown import render_markdown
-from .overview import OPEN, headlines, unfinished_items
 from .run_record import (
     BEGAN,
     JUDGMENT_KEY,
@@ -34,8 +30,6 @@ from .run_record import (
 from .sections import SECTIONS
 
 SCHEMA = 1
-WIDTH = 100  # columns of what a quiet run shows
-MORE = "and {} more lines: run without -q, or look at report.html of --judge-report"
 BEFORE = ".before"
 FACES = (RESULTS, "report.json", "report.md", "report.html")  # what says how a run ended
 NOTHING = "no judge item was selected: nothing was measured"
@@ -81,19 +75,10 @@ def worse_result(one: Row, other: Row) -> Row:
     return max(one, other, key=badness)
 
 
-def terminal_summary(
-    report: Row, alpha: float, *, verbose: bool = False, already_shown: Collection[tuple[str, str, str]] = ()
-) -> list[str]:
-    """Return the terminal's lines: warnings first, the decision last.
-
-    Args:
-        report: The report.
-        alpha: The level of the tests.
-        verbose: Whether to show every result.
-        already_shown: Checks (judge, dataset, name) whose diagnosis is shown above.
-    """
+def terminal_summary(report: Row, alpha: float) -> list[str]:
+    """Return the terminal's lines with -v: warnings first, the decision last; `alpha` is the level of the tests."""
     lines = [line for section in SECTIONS for line in section.alerts(report)]
-    view, title = DisplayOptions(alpha, verbose, already_shown), ""
+    view, title = DisplayOptions(alpha), ""
     for section in SECTIONS:
         text = "\n".join(section.shown(report, view)).strip("\n")
         if text and section.title not in ("", title):
@@ -103,27 +88,6 @@ def terminal_summary(
             lines.append("")
         lines += text.split("\n") if text else []
     return lines
-
-
-def brief(report: Row) -> list[str]:
-    """Return the lines of a quiet run: results, failures, warnings."""
-    open_ones: dict[tuple[str, str, str], list[str]] = {}
-    for row in read_results(report):
-        if row.status in OPEN and not row.waived and not row.of_test:
-            who = f"{row.judge} against {row.baseline}" if row.baseline else row.judge
-            open_ones.setdefault((row.status, who, row.dataset), []).append(row.name)
-    named = [f"{status}: {who} on {name}: {join_names(of, most=4)}" for (status, who, name), of in open_ones.items()]
-    decided = report.get("decision") or {"status": SwapStatus.APPROVE, "reasons": ()}
-    why = [] if decided["status"] == SwapStatus.APPROVE else list(decided["reasons"])
-    controls = control_lines(row for row in CONTROLS.read_records(report) if row.status in OPEN)
-    warnings = [f"WARNING: {each}" for each in report["warnings"]]
-    return [*headlines(report), *unfinished_items(report), *named[:4], *controls[:2], *why[:3], *warnings[:3]]
-
-
-def fitted(lines: Sequence[str], most: int) -> list[str]:
-    """Return lines folded to a width, `most` at most; the last counts the rest."""
-    folded = [part for line in lines for part in wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)]
-    return folded if len(folded) <= most else [*folded[: most - 1], MORE.format(len(folded) - most + 1)]
 
 
 def write_report(folder: Path, record: RunRecord, report: Row | None = None) -> None:

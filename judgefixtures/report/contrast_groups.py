@@ -40,17 +40,8 @@ def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
     return row, name, f"WAIVED ({row.status})" if row.waived else row.status
 
 
-def group_sentence(
-    group: Sequence[ContrastRow], rows: Sequence[ContrastRow], already_shown: Container[tuple[str, str, str]] = ()
-) -> str:
-    """Return a group's status and summary.
-
-    `already_shown` are contrasts (judge, dataset, name) with a sentence in FAILURES.
-    """
-    row = group[0]
-    if len(group) == 1 and (row.judge, row.dataset, row.contrast) in already_shown:
-        of = f" of {row.judge}" if len({each.judge for each in rows}) > 1 else ""
-        return f"{name_largest(group)[2]}: {_named(row)}{of}: see FAILURES above"
+def group_sentence(group: Sequence[ContrastRow], rows: Sequence[ContrastRow]) -> str:
+    """Return a group's status and summary."""
     return f"{name_largest(group)[2]}: {group_summary(group, rows)}"
 
 

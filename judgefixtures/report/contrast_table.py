@@ -45,44 +45,36 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
 
 
 def _tell_contrasts(report: Row, view: DisplayOptions) -> list[str]:
-    rows = measured_rows(report, all_of_them=view.verbose)
+    rows = measured_rows(report)
     text: list[str] = []
     if rows:
-        alone = [[row] for row in rows]
-        told = alone if view.verbose else group_equal_results(rows, ())
         text = [
             *_covers(rows),
             "",
-            *(group_sentence(group, rows, view.told) for group in told),
+            *(group_sentence(group, rows) for group in group_equal_results(rows, ())),
             "",
-            *table_lines([_header(rows), *map(_cells, alone if view.verbose else group_equal_results(rows))]),
+            *table_lines([_header(rows), *map(_cells, group_equal_results(rows))]),
             *table_legend(rows),
             "",
             *MESSAGES.lines("floors", {(row.judge, row.dataset): row.floor for row in rows}),
             *flips_lines(rows),
-            *MESSAGES.lines("preferences", rows, view.verbose),
+            *MESSAGES.lines("preferences", rows),
             *log_odds_and_score_lines(rows),
-            *MESSAGES.lines("corrections", rows, view.verbose),
-            *_alarms(rows, view),
+            *MESSAGES.lines("corrections", rows),
+            *_alarms(rows),
             *detector_lines(rows),
             *contradiction_lines(rows),
         ]
     if surviving := holm_lines(rows, view.alpha):
         text += ["", *surviving]
-    return [*text, *MESSAGES.lines("waived", rows), *_undecided(rows, view)]
+    undecided = [row for row in rows if row.status == Status.INCONCLUSIVE and not row.waived]
+    lines = MESSAGES.lines("undecided", group_equal_results(undecided, ()))
+    return [*text, *MESSAGES.lines("waived", rows), *lines]
 
 
-def measured_rows(report: Row, *, all_of_them: bool = False) -> list[ContrastRow]:
+def measured_rows(report: Row) -> list[ContrastRow]:
     """Return the rows that no control decided."""
-    rows = CONTRASTS.read_records(report)
-    return [row for row in rows if all_of_them or not decided_by_control(row.decided_by)]
-
-
-def _undecided(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
-    open_ = [row for row in rows if row.status == Status.INCONCLUSIVE and not row.waived]
-    open_ = [row for row in open_ if (row.judge, row.dataset, row.contrast) not in view.told]
-    groups = [[row] for row in open_] if view.verbose else group_equal_results(open_, ())
-    return MESSAGES.lines("undecided", groups)
+    return [row for row in CONTRASTS.read_records(report) if not decided_by_control(row.decided_by)]
 
 
 def _unsteady(report: Row) -> list[str]:
@@ -125,10 +117,10 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
     return [f"what PASS covers of {judge} on {datasets}: {text}" for judge, datasets, text in where]
 
 
-def _alarms(rows: Sequence[ContrastRow], view: DisplayOptions) -> list[str]:
+def _alarms(rows: Sequence[ContrastRow]) -> list[str]:
     worst_of: dict[tuple[str, str, str], Estimate] = {}
     for row in rows:
-        if (alarms := row.false_alarms) and row.family != PLACEBO and (view.verbose or alarms.value):
+        if (alarms := row.false_alarms) and row.family != PLACEBO:
             key = (row.judge, row.dataset, row.family)
             worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
     return MESSAGES.lines("alarms", worst_of)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from judgefixtures.client.costs import STANDARD_TIERS
 from judgefixtures.metrics.row_builders import pairs_digest
 from judgefixtures.models.findings import Finding, Row
+from judgefixtures.models.swap_rows import DecisionRow
 from judgefixtures.util.shell import quoted
 
 from .run_record import RunRecord
@@ -18,12 +19,16 @@ def run_header(record: RunRecord) -> Row:
     about = record.about
     days = ("first", "last", "undated")
     recorded = {judge: {name: source[name] for name in days} for judge, source in about.sources.items()}
-    return {"version": about.version, "date": about.date, "command": rerun_command(record), "recorded": recorded}
+    return {
+        "version": about.version,
+        "date": about.date,
+        "command": rerun_command(record, record.findings),
+        "recorded": recorded,
+    }
 
 
-def rerun_command(record: RunRecord) -> str:
-    """Return a command that repeats the run's checks."""
-    findings = record.findings
+def rerun_command(record: RunRecord, findings: Sequence[Finding]) -> str:
+    """Return a command that repeats the checks of these findings."""
     if not findings:
         return " ".join(["pytest", *record.about.options])
     judges = sorted({finding.judge for finding in findings})
@@ -36,6 +41,12 @@ def rerun_command(record: RunRecord) -> str:
         words = f"swap and ({words})"
     named = [f"--{option} {quoted(name)}" for option, name in given]
     return " ".join(["pytest", f"-k {quoted(words)}", *named, *record.about.options])
+
+
+def swap_command(record: RunRecord, swap: DecisionRow) -> str:
+    """Return a command that repeats a whole swap."""
+    names = f"--judge {quoted(swap.judge)} --judge-baseline {quoted(swap.baseline)}"
+    return " ".join(["pytest -k swap", names, *record.about.options])
 
 
 def _words(record: RunRecord, findings: Sequence[Finding]) -> list[str]:

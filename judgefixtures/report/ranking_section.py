@@ -9,10 +9,9 @@ from judgefixtures.models.vocabulary import wording_of
 from .contrast_table import CONTRASTS
 
 
-def _tell_rankings(report: Row, view: DisplayOptions) -> list[str]:
+def _tell_rankings(report: Row, _view: DisplayOptions) -> list[str]:
     return [
-        f"ranking of {ranking.judge} on {ranking.dataset}: "
-        f"{ranking.message if view.verbose else describe_ranking(ranking, report)}"
+        f"ranking of {ranking.judge} on {ranking.dataset}: {ranking.message}"
         for ranking in RANKINGS.read_records(report)
     ]
 

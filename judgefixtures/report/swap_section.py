@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judgefixtures.checks.formatting import table_lines
 from judgefixtures.checks.sections import DisplayOptions, Section, sorted_section_rows, with_holm
 from judgefixtures.checks.swap_decision import WORDS, caveats, decide_swaps
 from judgefixtures.models.findings import Finding, Row, rows_of
@@ -14,12 +13,6 @@ from .messages import MESSAGES
 from .swap_coverage import swap_coverage
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
-
-
-EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
-
-
-EXPENSE_HEADER = ("dataset", "a verdict", "baseline", "candidate", "difference", "CI")
 
 
 SEVERITY = (SwapStatus.APPROVE, SwapStatus.INCONCLUSIVE, SwapStatus.REJECT)
@@ -98,43 +91,10 @@ def _cut(lines: Sequence[str], most: int) -> list[str]:
     return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} more like these"]
 
 
-def _expense_lines(report: Row, _view: DisplayOptions) -> list[str]:
-    first: dict[tuple[str, str], ExpenseRow] = {}
-    for row in EXPENSES.read_records(report):
-        first.setdefault((row.judge, row.baseline), row)
-    lines: list[str] = []
-    for (judge, baseline), row in first.items():
-        lines += ["", f"cost of a verdict: {judge} against {baseline} (no times: recordings have none)"]
-        lines += table_lines([EXPENSE_HEADER, *_expense_cells(row)])
-    return lines
-
-
-def _expense_cells(row: ExpenseRow) -> list[tuple[str, ...]]:
-    calls = row.calls
-    more = f"{calls.judge - calls.baseline:+d}"
-    cells: list[tuple[str, ...]] = []
-    cells.append((row.dataset, "calls in sequence", str(calls.baseline), str(calls.judge), more, "-"))
-    for name in EXPENSES_SHOWN:
-        each, what, digits = getattr(row, name), name.replace("_", " "), 6 if name == "usd" else 1
-        if each is not None:
-            difference, interval = each.difference, "-"
-            if difference:
-                ends = f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
-                interval = f"{100 * difference.confidence:.10g}% {ends}, n = {each.n}"
-            amounts = (each.baseline, each.judge)
-            texts = (*(f"{amount:.{digits}f}" for amount in amounts), f"{each.judge - each.baseline:+.{digits}f}")
-            cells.append((row.dataset, what, *texts, interval))
-        elif name != "reasoning_tokens":
-            unknown = "price unknown" if name == "usd" else "unknown"
-            cells.append((row.dataset, what, unknown, unknown, "-", "-"))
-    return cells
-
-
 SWAP = Section("swap", SwapRow, adjust_swaps)
 
 
-_sorted = sorted_section_rows(ExpenseRow, *KEY[:-1])
-EXPENSES = Section("expenses", ExpenseRow, _sorted, _expense_lines, title="what a verdict costs")
+EXPENSES = Section("expenses", ExpenseRow, sorted_section_rows(ExpenseRow, *KEY[:-1]))
 
 
 DECISIONS = Section("decisions", DecisionRow, decide_swaps)

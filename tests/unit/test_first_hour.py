@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.project import Project, in_pyproject, json_lines
+from support.project import Project, in_pyproject, json_lines, suite
 from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
@@ -24,9 +24,15 @@ from judgefixtures.util.errors import JudgeFixturesError
 pytest_plugins = ["pytester"]
 
 JUDGES = """
+import re
+
 def good(prompt):
     first = prompt.index("granite") < prompt.index("sawdust")
     return '{"selected_response": %d, "reason": "It is better."}' % (1 if first else 2)
+
+def vain(prompt):
+    first, second = (re.findall(r"(?m)^Response %d was (.+)$" % n, prompt) for n in (1, 2))
+    return '{"selected_response": %d, "reason": "It is better."}' % (1 if first > second else 2)
 
 def bad(prompt):
     return '{"selected_response": 1, "reason": "It came first."}'
@@ -39,6 +45,9 @@ min_accuracy = 0.7
 [judges.good]
 provider = "python"
 target = "own_judges:good"
+[judges.vain]
+provider = "python"
+target = "own_judges:vain"
 [judges.bad]
 provider = "python"
 target = "own_judges:bad"
@@ -190,27 +199,33 @@ def test_a_limit_that_nothing_checks_is_named(project: Project) -> None:
     assert "does not check" not in project.run("-k", "recency").said
 
 
-# --- quiet runs ---------------------------------------------------------------------------------------------
+# --- few lines ----------------------------------------------------------------------------------------------
+
+RUNS = {
+    "PASS": ("test_recency.py", "--judge", "good"),
+    "FAIL of one": ("test_recency.py", "--judge", "vain"),
+    "FAIL of ten": ("test_labels.py", "--judge", "vain"),
+    "swap": ("test_swap.py", "--judge", "bad", "--judge-baseline", "good"),
+    "empty recording": ("test_recency.py", "test_position.py", "--judge", "priceless"),
+}
 
 
-def ours(said: str) -> list[str]:
-    """Return the lines of the summary that are not pytest's."""
-    return re.split(
-        r"\n=+ (?:short test summary info|warnings summary) =+|\n\d+ (?:passed|failed)", said.partition(" judges =")[2]
-    )[0].splitlines()
-
-
-@pytest.mark.parametrize(("judge", "most"), [("good", 20), ("bad", 25)])
-@pytest.mark.parametrize("more", [(), ("--judge-report", "report"), ("--judge-baseline", "good")])
-def test_a_quiet_run_says_little(judge: str, most: int, more: tuple[str, ...], project: Project) -> None:
-    """With -q at most 20 lines where all passed and 25 else, 100 columns wide, with every judge's result."""
-    quiet, usual = project.run("--judge", judge, "-q", *more), project.run("--judge", judge, *more)
-    lines = ours(quiet.said)
-    assert 1 < len(lines) <= most
-    assert len(lines) < len(ours(usual.said))
-    assert all(len(line) <= 100 for line in lines)
-    assert re.search(rf"^\w+: {judge}\b", "\n".join(lines), re.MULTILINE)
-    assert quiet.ret == usual.ret
+@pytest.mark.parametrize("about", RUNS)
+@pytest.mark.parametrize(("option", "most"), [("--verbosity=0", 25), ("-q", 5)])
+@pytest.mark.parametrize("more", [(), ("--judge-report", "report")])
+def test_a_run_shows_few_lines(
+    about: str, option: str, most: int, more: tuple[str, ...], project: Project, snapshot: SnapshotAssertion
+) -> None:
+    """At most 25 lines of 100 columns, 5 with -q: the worst result, others by a line, the next command, the report."""
+    project.write("test_labels.py", suite("provenance", "recency", "age", "gender", "ethnicity"))
+    ran = project.run(*RUNS[about], option, *more)
+    said = ran.said.partition(f" judges{':' if option == '-q' else ' ='}")[2]
+    ours = re.split(r"\n=+ short test summary info =+|\n=* ?\d+ (?:passed|failed)", said)[0].splitlines()
+    taken = 1 + sum(-(-len(line) // 100) or 1 for line in ours[1:])
+    assert taken <= most, ours
+    assert sum(line.startswith("next: pytest ") for line in ours) == (about != "PASS") == bool(ran.ret)
+    assert [line for line in ours if line.startswith("report: ")] == ["report: report/report.html"] * bool(more)
+    assert ours == snapshot
 
 
 def test_each_folder_is_looked_in_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,7 +237,7 @@ def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester
     code = block("python", "def grade")
     for grader, status in ((code, "FAIL"), (code.replace("0.7", "0.8"), "PASS")):
         pytester.makepyfile(grader=grader)
-        result = run_pytest(pytester.path, "-k", "recency", "-o", "pythonpath=.", "-p", "no:cacheprovider")
+        result = run_pytest(pytester.path, "-v", "-k", "recency", "-o", "pythonpath=.", "-p", "no:cacheprovider")
         for line in ("control of production *is PASS*", f"{status}: production on own *"):
             result.stdout.fnmatch_lines([line])  # a FAIL is told above, among FAILURES
         assert result.ret == (status == "FAIL")

@@ -677,7 +677,7 @@ def test_summary_says_how_noisy_and_how_partial_to_the_first(snapshot: SnapshotA
     assert "position" not in alone
     estimate = {"value": 0.05, "low": 0.01, "high": 0.09, "confidence": 0.9, "n": 100}
     rows[1]["position"] = {"first": estimate, "consistency": {**estimate, "value": 0.92}, "by_gold": []}
-    text = terminal_summary(build_report([holding(rows)]), 0.05, verbose=True)
+    text = terminal_summary(build_report([holding(rows)]), 0.05)
     flips, vsr = rows[3]["flip_rate"], rows[0]["vsr"]
     assert (flips["value"], vsr["value"]) == (0.1, 0.1)
     (floor,) = (line for line in text if line.startswith("noise floor of mine on qa: "))

@@ -34,6 +34,7 @@ from _pytest.config import default_plugins
 
 PATIENCE = 60.0  # seconds until a test that waits for a run gives up: no test waits so long that passes
 REPOSITORY = Path(__file__).parents[3]
+WHOLE = ("-v", "-o", "verbosity_test_cases=0")  # all that a run shows of its judges, and pytest's usual progress
 LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 FROM_OUTSIDE = ("PYTEST_XDIST", "PYTEST_CURRENT")  # what the run of this suite says of itself
 
@@ -174,7 +175,7 @@ def completed(result: pytest.RunResult) -> subprocess.CompletedProcess[str]:
 def gate_here(*options: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the suite of this repository, with no word of the continuous integration around it but those given."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "PYTEST_"))}
-    return completed(run_pytest(REPOSITORY, "-q", *LEAN, *options, environment=inherited | environment))
+    return completed(run_pytest(REPOSITORY, *WHOLE, *LEAN, *options, environment=inherited | environment))
 
 
 # --- the process that is forked ---------------------------------------------------------------------------

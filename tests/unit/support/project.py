@@ -14,9 +14,16 @@ from typing import Any
 import pytest
 
 from judgefixtures.models.pairs import Pair
-from support.forked import run_pytest
+from support.forked import WHOLE, run_pytest
 
 REPOSITORY = Path(__file__).parents[3]
+SHORT = (
+    "-q",
+    "-v",
+    "--verbosity=0",
+    "--collect-only",
+    "--judge-preflight",
+)  # options with which a run shows what it shows
 
 
 def suite(*families: str, name: str = "judge") -> str:
@@ -177,11 +184,11 @@ class Project:
             file.write(text)
 
     def run(self, *arguments: str | Path) -> Ran:
-        """Run pytest to its end; where it has workers of its own, under -n, in a process of its own in any case."""
+        """Run pytest to its end, with the whole summary; under -n in a process of its own in any case."""
         assert self.pytester is not None
         if self.fresh:
             shutil.rmtree(self.path / "report", ignore_errors=True)
-        options = [*self.options, *map(str, arguments)]
+        options = [*self.options, *(() if {*SHORT} & {*arguments} else WHOLE), *map(str, arguments)]
         if self.apart or "-n" in options:
             result = run_pytest(self.path, *options)
         else:
