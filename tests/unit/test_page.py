@@ -203,7 +203,7 @@ def test_an_error_without_numbers_is_listed(run: Any, snapshot: SnapshotAssertio
     (row, *others) = run.report["contrasts"]
     error = {**row, "vsr": None, "car": None, "status": "ERROR", "message": "nothing is recorded", "text": None}
     shown = Parsed(page({**run.report, "contrasts": [error, *others]}, run.judgments, run.pairs))
-    assert lines_about(shown.inside("summary"), "contrasts") == snapshot
+    assert lines_about(shown.inside("summary"), "Contrasts of") == snapshot
     assert "nothing is recorded" in "".join(text for _, text in shown.texts)
 
 

@@ -342,7 +342,7 @@ def test_a_judge_of_which_nothing_was_published(
     monkeypatch.chdir(REPOSITORY)
     arguments = ["--judge", "simulated-silent", "--dataset", "house-close", "--into", str(tmp_path)]
     assert main(["paper", *arguments]) == 0
-    assert lines_about(capsys.readouterr().out, "is nothing") == snapshot
+    assert lines_about(capsys.readouterr().out, "has no numbers") == snapshot
     rows = table((tmp_path / "paper.md").read_text(), "Table 2.")
     assert len(rows) == 12
     assert {row["published rate"] for row in rows} == {"-"}
