@@ -134,7 +134,8 @@ def test_it_says_first_what_it_would_ask_and_cost(project: Path, snapshot: Snaps
 def test_without_a_yes_it_asks_nothing(project: Path, typed: str, snapshot: SnapshotAssertion) -> None:
     """Only a y after the cost starts the recording: anything else, or nobody there, ends it."""
     done = make(project, typed=typed, keys=KEYS)
-    assert lines_about(done.stdout, "this cost?") == snapshot
+    (asked,) = lines_about(done.stdout, "[y/N]")
+    assert asked.partition("[y/N]")[0] == snapshot
     assert done.returncode == 2
     assert done.stdout.count("test session starts") == 1  # the preflight's
     assert not (project / "cassettes").exists()

@@ -22,6 +22,7 @@ RECENT = [str(datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(da
 VOLATILE = (
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d+"), r"\1:<port>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <time>"),
+    (re.compile(r"\b\d+ attempts in \d+ s\b"), "<n> attempts in <n> s"),
     (re.compile(rf"\bjudgefixtures([ =/]+){re.escape(version('judgefixtures'))}\b"), r"judgefixtures\1<version>"),
     (re.compile(r"(not JSON: |\()[^\n:(]*: line \d+ column \d+ \(char \d+\)"), r"\1<Python's words>"),
     (re.compile(r"(not valid TOML: )[^\n]*?\(at [^)]*\)"), r"\1<Python's words>"),
