@@ -69,6 +69,8 @@ def unchecked(setup: SessionSetup, option: Any, chosen: Iterable[CheckId]) -> It
     before = f"({option.keyword})" if {"and", "not"} & {*option.keyword.split()} else option.keyword
     for judge in dict.fromkeys(each.judge for each in own):
         looked = {each.check.family for each in own if each.judge == judge}
+        if "agreement" in looked and not limits.get("agreement"):
+            yield f"{judge}: agreement is shown but not gated. Set min_kappa in [tool.judgefixtures.gate.agreement]"
         asked = {each.family for each in checks_of(contrasts) if each.applies_to(setup.run.judge(judge), ())}
         if left := [name for name, keys in limits.items() if keys and name in asked - looked]:
             keys = join_names([f"{key} of {name}" for name in left for key in limits[name]])
