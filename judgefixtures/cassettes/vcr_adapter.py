@@ -23,7 +23,7 @@ from judgefixtures.util.texts import word_set
 from .cache_detection import response_origin
 from .calls import CALL, BatchRoute, DeferredToBatchError, JudgeCall, RecordedRequest
 from .files import JSON, CassetteError, CassetteRow, dump_json
-from .network import NetworkBlockedError, block_network
+from .replay_guard import NetworkBlockedError, block_network
 from .response_filter import drop_secret_logprobs, drop_thinking_signatures, drop_timings, keep_verdict_logprobs
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.

@@ -13,7 +13,7 @@ from typing import Any, Generic, NoReturn, Protocol
 from judgefixtures.cassettes import calls
 from judgefixtures.cassettes.cassette import Cassette
 from judgefixtures.cassettes.files import CassetteRow
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.replies import Arm, R

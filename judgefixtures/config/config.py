@@ -1,6 +1,5 @@
-"""Configuration in effect: all tables by name, and restrictions in CI."""
+"""Configuration in effect: all tables by name."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,9 @@ from judgefixtures.providers.judge_table import JudgeTable, StrictTable
 from judgefixtures.sources.label_files import find_labels_files
 from judgefixtures.sources.source import Source
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values, table_heading
-from judgefixtures.util.secrets import redact_message
 
 from . import run_tables
-from .messages import MESSAGES
+from .ci_restrictions import CiRestrictions
 from .run_tables import OWN_GATES, CanaryTable, ControlTable, DatasetTable, DetectorTable, GateTable, SwapTable, Waiver
 
 
@@ -76,34 +74,23 @@ class Config(StrictTable):
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError if CI would read prompts outside the repository."""
         for key, path in _files_of(self.judge_table(name)):
-            self._check_inside(Path(path), f"{self.heading('judges', name)} {key}")
+            self._in_ci.check_file(Path(path), f"{self.heading('judges', name)} {key}")
 
     def check_dataset_files(self, name: str) -> None:
         """Raise JudgeFixturesError if CI would read pairs outside the repository."""
         source = self.source(name)
         if source.path is not None:
-            self._check_inside(source.path, f"{self.heading('datasets', name)} path")
+            self._in_ci.check_file(source.path, f"{self.heading('datasets', name)} path")
         for file in find_labels_files(source.path).values() if source.path is not None and source.labels_from else ():
-            self._check_inside(file, f"{self.heading('datasets', name)} labels_from")
+            self._in_ci.check_file(file, f"{self.heading('datasets', name)} labels_from")
 
     def check_key(self, name: str) -> None:
         """Raise JudgeFixturesError if CI would send a key to a forbidden address."""
-        table = self.judges[name]
-        variable = table.key_variable
-        if not is_ci_run() or table.address is None or variable is None or variable in self.security.api_key_envs:
-            return
-        if not os.environ.get(variable, "").strip():
-            return  # nothing is sent then: asking says that the key is missing
-        raise JudgeFixturesError(
-            MESSAGES.foreign_address(
-                self.file,
-                self.heading("judges", name),
-                variable,
-                redact_message(table.address),
-                table,
-                self.heading("security"),
-            )
-        )
+        self._in_ci.check_key(self.judges[name], self.heading("judges", name))
+
+    @property
+    def _in_ci(self) -> CiRestrictions:
+        return CiRestrictions(self.file, self.folder, self.security, self.heading("security"))
 
     def check_sdk(self, name: str) -> None:
         """Raise JudgeFixturesError if the judge's SDK is not installed."""
@@ -111,20 +98,6 @@ class Config(StrictTable):
             check_sdk(self.judges[name])
         except FatalJudgeError as error:
             raise JudgeFixturesError(f"{self.file}: {self.heading('judges', name)}: {error}") from None
-
-    def _check_inside(self, path: Path, where: str) -> None:
-        """Raise JudgeFixturesError for a forbidden file in CI."""
-        if not is_ci_run():
-            return
-        repository = _repository(self.folder.resolve())
-        allowed = [repository, *((self.folder / each).resolve() for each in self.security.allow_outside)]
-        links = [path_inside for path_inside in path.rglob("*") if path_inside.is_symlink()] if path.is_dir() else []
-        for file in (path, *links):
-            if not any(file.resolve().is_relative_to(folder) for folder in allowed):
-                named = os.path.relpath(file.resolve().parent, self.folder.resolve())
-                raise JudgeFixturesError(
-                    MESSAGES.not_approved(self.file, where, str(file), repository, named, self.heading("security"))
-                )
 
     @property
     def key_variables(self) -> tuple[str, ...]:
@@ -181,15 +154,6 @@ class Config(StrictTable):
 
 def _usual(gate: str) -> dict[str, Any]:
     return {key: each.default for key, each in OWN_GATES.get(gate, GateTable).model_fields.items()}
-
-
-def is_ci_run() -> bool:
-    """Return whether the variable CI is set."""
-    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
-
-
-def _repository(folder: Path) -> Path:
-    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
 def _files_of(table: JudgeTable) -> list[tuple[str, str]]:

@@ -311,7 +311,9 @@ class ConfigurationTable(StrictTable):
     """The whole configuration as written."""
 
     judge: str | None = None
-    collect: Literal["always", "named"] = "always"  # in which runs judge items are made; plugin/opt_in.py reads it
+    collect: Literal["always", "named"] = (
+        "always"  # in which runs judge items are made; plugin/named_collection.py reads it
+    )
     dataset: list[str] = Field(default_factory=list)
     pairs: int | None = Field(None, ge=1)
     seed: int = 0

@@ -14,7 +14,7 @@ from judgefixtures.statistics.estimate import pluralize
 from judgefixtures.util.texts import join_names
 
 from .imported_answers import ImportedAnswer
-from .row_formats import RowFormat
+from .rows_by_mode import RowFormat
 
 MOST_NAMED = 6  # conditions
 

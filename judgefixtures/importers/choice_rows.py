@@ -15,7 +15,7 @@ from judgefixtures.util.texts import short_repr
 from .imported_answers import CHOICE, AnswerKeyFields, AnswerKind, ImportedAnswer, Selected, shown_texts_digest
 from .log_rows import LogRow
 from .messages import MESSAGES
-from .row_formats import PairRowFormat, Said
+from .rows_by_mode import PairRowFormat, Said
 
 SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, "b": 2, "tie": "tie"})
 OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie", None: None})

@@ -15,7 +15,7 @@ from judgefixtures.util.texts import short_repr
 from .imported_answers import GRADE, AnswerKind, ImportedAnswer
 from .log_rows import LogRow
 from .messages import MESSAGES
-from .row_formats import ExampleRowFormat, Said
+from .rows_by_mode import ExampleRowFormat, Said
 
 
 class GradeRows(ExampleRowFormat):

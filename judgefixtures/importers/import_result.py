@@ -8,7 +8,7 @@ from judgefixtures.models.pairs import Pair
 
 from .imported_answers import Imported
 from .log_rows import ImportRequest
-from .row_formats import RowFormat
+from .rows_by_mode import RowFormat
 
 
 @dataclass(frozen=True, slots=True)

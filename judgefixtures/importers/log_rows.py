@@ -13,7 +13,7 @@ from judgefixtures.sources.row_readers import MISSING, DataRow, lookup
 from judgefixtures.util.texts import make_encodable, short_repr
 from judgefixtures.util.thoughts import split_thoughts
 
-from .format_specs import LogFormatSpec, log_format_spec
+from .export_fields import LogFormatSpec, log_format_spec
 from .formats.loaded_file import JUDGED, PLAIN
 from .messages import MESSAGES
 

@@ -15,7 +15,7 @@ from .imported_answers import AnswerKeyFields, ImportedAnswer, shown_texts_diges
 from .invalid_values import check_ids, check_values
 from .log_rows import LogRow, UnusableRowError
 from .messages import MESSAGES
-from .row_formats import RowFormat
+from .rows_by_mode import RowFormat
 
 Texts: TypeAlias = tuple[str, ...]
 

@@ -13,7 +13,7 @@ from .formats.loaded_file import PLAIN
 from .grade_rows import GradeRows, ZeroOneScoreRows
 from .log_rows import LogRow
 from .messages import MESSAGES
-from .row_formats import RowFormat
+from .rows_by_mode import RowFormat
 from .score_rows import PairScoreRows, ResponseScoreRows
 
 # Of those that are about the same, and of judges of the same mode, the first one is it whose fields the rows have.

@@ -20,7 +20,7 @@ from . import imported_answers
 from .imported_answers import SCORES, AnswerKeyFields, AnswerKind, ImportedAnswer
 from .log_rows import LogRow, UnusableRowError
 from .messages import MESSAGES
-from .row_formats import ExampleRowFormat, PairRowFormat, RowFormat, Said
+from .rows_by_mode import ExampleRowFormat, PairRowFormat, RowFormat, Said
 
 NUMBER = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 LARGEST_WHOLE = 2**53  # up to there a float holds every whole number

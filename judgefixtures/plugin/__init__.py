@@ -21,7 +21,7 @@ from judgefixtures.util.texts import make_json_safe
 from . import items
 from .gate import OUTCOME, Gate
 from .messages import MESSAGES
-from .opt_in import BY_NAME, OptInCollector
+from .named_collection import BY_NAME, OptInCollector
 from .options import add_options, check_options
 from .redaction import SecretRedaction
 from .reporter import ASIDE, JudgeReporter, set_report_aside

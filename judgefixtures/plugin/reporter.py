@@ -17,7 +17,7 @@ from .expected_items import ExpectedItems
 from .github import append_summary, workflow_notes
 from .items import expected_keys
 from .messages import MESSAGES
-from .opt_in import BY_NAME
+from .named_collection import BY_NAME
 from .outcomes import TestOutcomes
 from .result_resolution import ResolvedResults, ResultResolver
 from .rootdir import outer_paths, root_options

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from judgefixtures.cassettes.calls import AnswerTooLargeError, CassetteMissError, DeferredToBatchError, JudgeCall
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.models.probabilities import ROUNDING
 from judgefixtures.parsing.verdict_probabilities import stated_probability
 from judgefixtures.prompts.templates import LAYOUTS

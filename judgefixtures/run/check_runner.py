@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from judgefixtures.cassettes.calls import CassetteMissError, DeferredToBatchError
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.cassettes.store import PlaceOfLooks
 from judgefixtures.checks import Answers, Check, CheckInput
 from judgefixtures.checks.base import CheckId

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.cassettes.calls import CassetteMissError
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.checks import SampleRequirement
 from judgefixtures.checks.control import OFF, ControlTrial, control_dataset, control_from_log
 from judgefixtures.checks.grader_control import control_trial

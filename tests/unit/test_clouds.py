@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.cassettes.vcr_adapter import record_http
 from judgefixtures.client.costs import price_usd
 from judgefixtures.config import build_config, judge_table

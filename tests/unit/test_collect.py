@@ -12,7 +12,7 @@ from support.project import Project, Ran, in_pyproject, json_lines, suite
 from support.rendered import lines_about
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.plugin.opt_in import positive_words
+from judgefixtures.plugin.named_collection import positive_words
 
 pytest_plugins = ["pytester"]
 

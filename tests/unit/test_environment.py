@@ -11,7 +11,7 @@ from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
 from syrupy.assertion import SnapshotAssertion
 
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.cassettes.vcr_adapter import record_http
 from judgefixtures.judges.judge import FatalJudgeError, load_judge
 from judgefixtures.providers import http_library

@@ -62,7 +62,7 @@ from judgefixtures.cassettes.cache_detection import IDS, response_origin
 from judgefixtures.cassettes.calls import CALL, CassetteMissError
 from judgefixtures.cassettes.cassette import RecordMode
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, CassetteRow
-from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay_guard import NetworkBlockedError
 from judgefixtures.cassettes.store import CassetteStore
 from judgefixtures.cassettes.vcr_adapter import endpoint_digest, record_http, request_digest
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck

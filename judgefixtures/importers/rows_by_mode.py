@@ -1,4 +1,4 @@
-"""Row formats: what log rows hold, by the judge's mode."""
+"""Rows of a log by the mode of the judge: pairs, grades and scores."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Opt-in collection: with collect = "named", judge items run only if the command names them.
+"""Collection of named tests: with collect = "named", judge items run only if the command names them.
 
 `addopts` and PYTEST_ADDOPTS do not count as naming.
 """

@@ -1,4 +1,4 @@
-"""Format specifications from data/logs.toml: which field of a log holds what."""
+"""Fields of exports from data/logs.toml: which field of a log holds what."""
 
 import functools
 from collections.abc import Mapping

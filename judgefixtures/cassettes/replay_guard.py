@@ -1,4 +1,4 @@
-"""Network guard: refuse network access while recordings are replayed.
+"""Replay guard: refuse network access and programs while recordings are replayed.
 
 A Python audit hook sees connections of every library (`socket`, `_socket`, asyncio or a client). docs/how-to/secure.md
 lists what the hook cannot see.
