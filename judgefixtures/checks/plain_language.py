@@ -17,8 +17,8 @@ MENDED: Mapping[str, str] = load_table("checks")["mended"]
 def remedy(family: str) -> str:
     """Return the usual remedy of a failed contrast.
 
-    >>> remedy("recency")
-    'remove the cue from the prompt, or tell the judge to ignore it; do not raise the tolerance to get a PASS'
+    >>> remedy("repeat")
+    'set temperature = 0, or use the majority of several requests; do not raise the tolerance to get a PASS'
     """
     usually = MENDED.get(family) or MENDED["an edit" if family in EDITED else "a cue"]
     return f"{usually}; do not raise the tolerance to get a PASS"

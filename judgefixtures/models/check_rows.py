@@ -426,12 +426,17 @@ ScoresAtWorst = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 class WordingRow(JudgeRow):
     """Effect of other wordings on the answers of a judge.
 
-    Rates are None where no pair counts. `invalid` counts answers. `excess` is by pair how much more often its answer
-    flips with another wording than from one run to the next; `least` and `most` are the same of all pairs, in their
-    order, if every invalid answer had gone one way or the other. `labels` are those of the clusters of the pairs that
-    count, `all_labels` those of all pairs; None where no pairs are related. `shifts` are by how much more often the
-    outcome comes about over all runs of the wording than over both of the own template, `changes` the squared changes
-    of a pair's pass probability, which only two `runs` tell.
+    Rates are None where no pair counts.
+
+    Attributes:
+        invalid: Number of invalid answers.
+        excess: By pair, how much more often the answer flips with another wording than in a repeat.
+        least: The smallest `excess` of all pairs that invalid answers allow.
+        most: The largest.
+        labels: Clusters of the counted pairs, or None.
+        all_labels: Clusters of all pairs, or None.
+        shifts: By pair, outcome rate with the wording minus that of the own template.
+        changes: Squared changes of a pair's pass probability; needs two `runs`.
     """
 
     place: ClassVar[str] = "wordings"

@@ -35,7 +35,10 @@ TELLING = word_set(
     "base_resp status_msg status_code error_code error_msg error_message failure violation"
 )
 OF_EVERYBODY = frozenset({401, 402, 404, 407})  # statuses that are about the account or the address, in whatever words
-KEY_REMEDY = "the server rejects the API key: check the variable in api_key_env."
+KEY_REMEDY = (
+    "the server rejects the API key: check the variable in api_key_env. With base_url, a key is sent only if "
+    "api_key_env is set."
+)
 
 
 @functools.cache

@@ -55,7 +55,7 @@ def short_summary(record: RunRecord, report: Row, view: SummaryOptions) -> list[
         first = [*map(_cut, heads[:1])] if swapped or not own else [_cut(MESSAGES.result_line(own[0], one_judge=False))]
         lines, extras = [], [*heads[1:], *extras]
     else:
-        first, others, extras = fitted(heads, 6), own[not swapped :], [*extras, *describe_sources(report)]
+        first, others, extras = fitted(heads, 6), own[not swapped :], [*describe_sources(report), *extras]
         one_judge = len(report["judges"]) == 1
         lines = [_cut(MESSAGES.result_line(each, one_judge)) for each in others[:MOST_OTHERS]]
         lines += [MESSAGES.more_results(len(others) - len(lines), view.folder)] if len(others) > len(lines) else []
@@ -88,7 +88,10 @@ def _size(lines: Iterable[str]) -> int:
 
 def _cut(text: str, most: int = 1) -> str:
     line = safe_message(text).replace("\n", " ")
-    return line if len(line) <= most * WIDTH else f"{line[: most * WIDTH - 3]}..."
+    if len(line) <= most * WIDTH:
+        return line
+    fitting = line[: most * WIDTH - 3]
+    return f"{fitting[: fitting.rfind('; ')] if '; ' in fitting else fitting}..."
 
 
 def _excess(finding: Finding) -> float:

@@ -154,16 +154,22 @@ def gate_admission(
 ) -> GateResult:
     """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
 
-    `moves` count pairs by how far they moved (+1 the way most did, 0, -1; halves beside ties) and by what their
-    justifications say of it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as
-    much either way. Of that a pair admits at most what it moved, and one that did not move nothing: else a judge could
-    move in silence and name the label where nothing came of it. Tested is the mean of threshold * moved - admitted,
-    the shortfall: PASS when it is demonstrably below 0, FAIL when it is above. Of a share of the moved verdicts noise,
-    which has nothing to admit, would lower the one that an honest judge can reach; a mean takes what noise moved one
-    way off from what it moved the other way.
-    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, totals that
-    are not theirs, a threshold outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in
-    benchmarks/results.md.
+    The tested quantity is the mean shortfall: threshold * moved - admitted, over all pairs. PASS means demonstrably
+    below 0, FAIL demonstrably above. A pair admits at most what it moved. A mean, unlike a share of the moved
+    verdicts, cancels the noise that moves verdicts both ways.
+
+    Args:
+        moves: Numbers of pairs by (moved, said). Both are +1, 0 or -1: the way most pairs moved is +1; halves stand
+            beside ties; `said` is what the justifications name.
+        threshold: The smallest admitted share, in (0, 1).
+        alpha: The level, in (0, 0.5).
+        totals: Moved and admitted by cluster of related pairs.
+        units: Name of the pairs in the message.
+
+    Raises:
+        ValueError: Other moves, totals, threshold or alpha.
+
+    Source: the score test; error rates in benchmarks/results.md.
 
     >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
     'PASS'
