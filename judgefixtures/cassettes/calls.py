@@ -124,6 +124,9 @@ class JudgeCall:
     texts: tuple[str, ...] = ()  # of the pair: a recording may have them with other line ends
     moved: dict[str, str] = field(default_factory=dict)  # where redirects led, and what recordings have in its place
     post: BatchRoute | None = None  # nothing goes to the network
+    # Reads the HTTP exchanges of code whose results are recorded in place of them: address and body of each answer.
+    listener: Callable[[str, bytes], None] | None = None
+    check_packages: Callable[[Mapping[str, str]], None] = lambda _: None  # raises before versions are mixed
     verdict_pattern: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does
     question: RecordedRequest | None = None  # what is to be asked in a batch, and is not on its way in one
     delivered: BatchAnswer | None = None  # the latest answer is of a batch

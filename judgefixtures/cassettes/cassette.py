@@ -91,6 +91,7 @@ class Cassette:
     used: dict[Key, list[CassetteRow]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
     ended: bool = False  # nothing is written any longer
+    _checked_packages: Mapping[str, str] | None = None  # the versions that recordings of the folder were compared with
     _seen: set[tuple[str, int, str, str]] | None = None
     _recorded: dict[Key, CassetteRow] | None = None
     _kinds: set[tuple[Key, bool]] | None = None  # which answers there were at first: of whom, and whether only theirs
@@ -145,6 +146,7 @@ class Cassette:
             self.origins.repeats,
             texts=(pair.question, pair.response_1, pair.response_2, *pair.columns.values()),
             place=json.dumps([self.condition, pair.id]) if eager else "",
+            check_packages=self.check_packages,
             takes_shared=eager and self._takes_shared((pair.id, repeat)),
             post=post,
         )
@@ -329,6 +331,23 @@ class Cassette:
             return
         raise CassetteError(MESSAGES.other_judge(self.file.path, self.judge, changed, self._renewal))
 
+    def check_packages(self, now: Mapping[str, str]) -> None:
+        """Check that this folder's recordings are by the same versions of the judge's packages.
+
+        Raises:
+            CassetteError: They are not, and this run adds to them.
+        """
+        if now == self._checked_packages:
+            return
+        beside = [path for path in sorted(self.final_path.parent.glob("*.jsonl")) if ".part" not in path.name]
+        for path in [self.file.path] if self.mode == "all" else beside:
+            identity = header_identity(path)
+            recorded = identity.get("packages", {})
+            if identity.get("target") == self.identity()["target"] and recorded != now:
+                changed, answers = identity_differences(recorded, now), len(CassetteFile(path))
+                raise CassetteError(MESSAGES.other_packages(path, self.judge, changed, answers, self.command("all")))
+        self._checked_packages = dict(now)
+
     @property
     def _renewal(self) -> str:
         """Remedy for another judge's recordings, ending in the command."""
@@ -425,7 +444,7 @@ def _changed_columns(row: CassetteRow, pair: Pair) -> list[str]:
 
 def identity_for_message(identity: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configured part of an identity."""
-    return {key: value for key, value in identity.items() if key != "dropped"}
+    return {key: value for key, value in identity.items() if key not in ("dropped", "packages")}
 
 
 def header_identity(path: Path) -> Mapping[str, Any]:

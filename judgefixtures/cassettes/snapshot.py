@@ -215,7 +215,7 @@ def add_snapshot_pairs(folder: Path, pairs: Iterable[Pair]) -> None:
     before: dict[str, Pair] = or_replaced(lambda: read_snapshot_pairs(folder), {})
     merged = {id_key(pair.id): pair for pair in (*before.values(), *whole_pairs(pairs))}
     kept = sorted(merged.values(), key=lambda pair: pair.id)
-    lines = (json.dumps(pair_to_row(pair), ensure_ascii=False) for pair in kept)
+    lines = (json.dumps(pair_to_row(pair, values=True), ensure_ascii=False, default=str) for pair in kept)
     write_if_changed(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
 
 

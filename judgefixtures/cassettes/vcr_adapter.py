@@ -40,6 +40,7 @@ CAUSES = ("raw", "reasons")  # what a gateway's error says of its cause, in its 
 THIS_MACHINE = "127.0.0.1"
 
 SDK_LIBRARIES = ("httpx", "httpx2")  # what the official SDKs send through: their older versions, and those of today
+LISTENING = (*SDK_LIBRARIES, "aiohttp")
 
 
 def is_loopback_host(host: str) -> bool:
@@ -114,17 +115,19 @@ def request_digest(
 
 
 @contextlib.contextmanager
-def record_http(*, only_sdks: bool, offline: bool, programs: bool = False) -> Iterator[None]:
+def record_http(*, only_sdks: bool, offline: bool, programs: bool = False, listens: bool = False) -> Iterator[None]:
     """Route HTTP through the cassettes; with `offline`, block the network.
 
     Args:
         only_sdks: Patch only the official SDKs' clients.
+        listens: Patch only the clients that many threads can use at once, to read what passes.
         offline: Raise an error for network access.
         programs: Allow programs offline.
     """
+    patched = LISTENING if listens else SDK_LIBRARIES if only_sdks else ()
     with (
         block_network(_blocked, programs=programs or only_sdks) if offline else contextlib.nullcontext(),
-        _routing().use(path="judgefixtures", skip_patchers=_skipped(only_sdks)),
+        _routing().use(path="judgefixtures", skip_patchers=_skipped(patched)),
     ):
         yield
 
@@ -134,12 +137,12 @@ def _blocked(error: NetworkBlockedError) -> None:
         call.failure = error  # also where the judge's code catches it
 
 
-def _skipped(only_sdks: bool) -> tuple[str, ...]:
+def _skipped(patched: tuple[str, ...]) -> tuple[str, ...]:
     from vcr.patch import PATCHER_NAMES
 
     if "httpx2" not in PATCHER_NAMES:
         raise CassetteError("this vcrpy does not record httpx2, which the SDKs use: install vcrpy >= 9.4.")
-    return tuple(name for name in PATCHER_NAMES if name not in SDK_LIBRARIES) if only_sdks else ()
+    return tuple(name for name in PATCHER_NAMES if name not in patched) if patched else ()
 
 
 @functools.cache
@@ -193,6 +196,8 @@ class HttpExchange:
         ):  # a judge of ours that replays holds no key but those of its table
             secrets.register_request_secrets(request.headers, request.uri)  # before anything can be said of the request
         call.check()  # the judge's code swallowed it and asks again
+        if call.listener is not None:
+            return False
         if self._find_row() is not None:
             return True
         if call.missing is not None:
@@ -220,6 +225,9 @@ class HttpExchange:
         """Take a network answer, kept now or when final."""
         call, status = self.call, response["status"]["code"]
         secrets.register_request_secrets({"cookie": _header(response, "set-cookie").partition(";")[0]}, "")
+        if call.listener is not None:
+            call.listener(str(self.request.uri), _decoded(response))
+            return
         if call.record_at_once and status >= 400:  # the judge's own code retries or raises: not an answer
             return
         received = _decoded(response)

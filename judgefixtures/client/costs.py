@@ -127,6 +127,8 @@ def describe_priced_model(table: JudgeTable) -> str:
 
 def price_of(table: JudgeTable, usage: Usage) -> float | None:
     """Return a call's price in USD, or None if unknown."""
+    if usage.usd is not None and table.price is None:
+        return usage.usd
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     cached, stored = usage.cached_tokens or 0, usage.cache_write_tokens or 0

@@ -91,7 +91,9 @@ class ModelClient(ABC, Generic[R]):
             identity["target"] = table.target
         else:
             identity |= {"model": table.model, "parameters": self._parameters}
-            identity |= table.record.identity(table)
+        identity |= table.record.identity(table)
+        if packages := getattr(self._provider, "packages", None):
+            identity["packages"] = dict(packages)
         return identity | ({"dropped": sorted(self.dropped)} if self.dropped else {})
 
     @property
@@ -133,6 +135,8 @@ class ModelClient(ABC, Generic[R]):
             left_out = frozenset(map(str, identity.get("dropped") or ()))
             spared = LOGPROBS if self.table.logprobs else frozenset[str]()
             self._provider.dropped = left_out if self.table.drop_unsupported else left_out & spared
+            if self.table.records_results:
+                self._provider.packages = dict(identity.get("packages") or {})  # type: ignore[attr-defined]
 
     async def close(self) -> None:
         """Close connections; the judge can be asked again."""

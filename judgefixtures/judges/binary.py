@@ -123,8 +123,10 @@ class BinaryMode(JudgeMode):
         table, alone = self.table, contrasts.single_condition(condition)
         example = edited_example(pair, alone.edit, best_grade(table))
         cue, labels = alone.sentences(pair.content_type)[0], (label_as_written(table, side) for side in (0, 1))
+        words = dict(zip((PASS_SLOT, FAIL_SLOT), labels, strict=True))
+        in_prompt = alone.cue_1 is not None and alone.cue_1.place == "prompt"
         return self.judge.template.render_one(
-            pair, example, cue, table.cue_placement, labels=dict(zip((PASS_SLOT, FAIL_SLOT), labels, strict=True))
+            pair, example, cue, table.cue_placement, labels=words, cue_of_prompt=in_prompt
         )
 
     def required_arms(self, arms: Arms) -> tuple[Arm, ...]:

@@ -17,6 +17,7 @@ from judgefixtures.models.pairs import Pair
 from judgefixtures.models.plan import Plan
 from judgefixtures.models.replies import Arm, JudgeReply
 from judgefixtures.models.verdicts import Grade, Score, Verdict
+from judgefixtures.prompts.inputs import load_inputs
 from judgefixtures.prompts.templates import Template, load_system_prompt, load_template, load_wording, wording_label
 from judgefixtures.providers import FatalJudgeError, Provider, ProviderResponse, load_provider, register_credentials
 from judgefixtures.util.errors import JudgeFixturesError, table_heading
@@ -54,8 +55,8 @@ class Judge(TemplateClient):
         """Everything that can change an answer, as plain JSON."""
         table = self.table
         base = self._asked | {
-            "template": {"name": self.template.name, "digest": self.template.digest},
-            "cue_placement": table.cue_placement,
+            **self.template.identity,
+            "cue_placement": self.template.cue_place(table.cue_placement),
             "verdict": table.verdict,
             "strategy": table.strategy,
         }
@@ -159,6 +160,8 @@ def template_of(table: JudgeTable) -> Template:
     Raises:
         JudgeFixturesError: It is unusable.
     """
+    if table.inputs is not None:
+        return load_inputs(table.inputs, table.mode, table.cue_placement)
     own = table.templates or {}
     return load_template(table.template_name, table.cue_placement, table.cue_after, own, table.mode, table.grade_field)
 

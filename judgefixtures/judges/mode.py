@@ -207,7 +207,8 @@ def mode_class(table: JudgeTable) -> type[JudgeMode]:
     """
     layout = LAYOUTS[table.mode]
     marked = PASS_MARK if table.record.is_asked else PASSED_BEFORE
-    path = PLAN_FIRST if table.strategy != "direct" else marked if table.pass_mark is not None else ""
+    has_mark = table.pass_mark is not None and layout.has_scale
+    path = PLAN_FIRST if table.strategy != "direct" else marked if has_mark else ""
     path = path or (layout.kind if table.record.is_asked else layout.logged)
     room, _, name = path.partition(":")
     kind: type[JudgeMode] = getattr(importlib.import_module(room), name)

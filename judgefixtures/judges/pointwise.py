@@ -144,7 +144,9 @@ class ScoreClient(ModelClient[JudgeReply]):
             raise ValueError(MESSAGES.pair_to_score(self.name, condition))
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
         response, scale = condition.pick_response(pair, best_score(self.table)), scale_text(self.table.scale)
-        return self._judge.template.render_one(pair, response, cue, self.table.cue_placement, scale)
+        in_prompt = condition.cue is not None and condition.cue.place == "prompt"
+        placement = self.table.cue_placement
+        return self._judge.template.render_one(pair, response, cue, placement, scale, cue_of_prompt=in_prompt)
 
     def shows(self, pair: Pair) -> Pair:
         """Return a pair with shown columns."""

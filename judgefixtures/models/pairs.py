@@ -4,10 +4,10 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 TEXT_FIELDS = ("question", "response_1", "response_2")
 FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type", "cluster")
@@ -17,6 +17,27 @@ HIDDEN = ("id", "label", "labels", "gold", "votes", "category", "cluster")
 MODEL, MODELS = "model", ("model_1", "model_2")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0")  # an id that is a number in a column of such
 OTHER_MODEL: Mapping[str, str] = MappingProxyType(dict(zip(MODELS, reversed(MODELS), strict=True)))
+
+
+class ColumnText(str):
+    """A column's text, with the `value` of a column that holds no text.
+
+    >>> ColumnText("[1, 2]", [1, 2]) == "[1, 2]", column_value(ColumnText("[1, 2]", [1, 2])), column_value("[1, 2]")
+    (True, [1, 2], '[1, 2]')
+    """
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any = None) -> Self:
+        """Create a text with its value."""
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+
+def column_value(text: str) -> Any:
+    """Return the value of a column in its dataset, by default its text."""
+    return text.value if isinstance(text, ColumnText) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +289,20 @@ def keep_columns(pair: Pair, names: Iterable[str]) -> Pair:
     return pair if kept == pair.columns else replace(pair, columns=kept)
 
 
+def columns_as_text(pair: Pair, values: Set[str] = frozenset()) -> Pair:
+    """Return the pair with the text alone of its columns, except `values`."""
+    if all(type(text) is str or name in values for name, text in pair.columns.items()):
+        return pair
+    columns = {name: text if name in values else str(text) for name, text in pair.columns.items()}
+    return replace(pair, columns=columns)
+
+
+def merge_columns(known: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of both; a value stays, even where `more` has its text."""
+    values = {name: text for name, text in known.items() if isinstance(text, ColumnText)}
+    return {**known, **more, **values}
+
+
 def id_key(name: str) -> str:
     """Return an id's comparable form.
 
@@ -296,8 +331,8 @@ def digests_of(pair: Pair) -> tuple[str, str]:
     return pair.digest, with_line_ends(pair, "\r\n").digest
 
 
-def pair_to_row(pair: Pair) -> dict[str, Any]:
-    """Return the row of a data file."""
+def pair_to_row(pair: Pair, *, values: bool = False) -> dict[str, Any]:
+    """Return the row of a data file, with columns as text or, with `values`, as in the dataset."""
     of_pair = {"response_1": pair.response_1, "response_2": pair.response_2}
     labels = {"label": pair.label, "labels": dict(pair.labels)} if isinstance(pair, Example) else {}
     row = {
@@ -310,7 +345,8 @@ def pair_to_row(pair: Pair) -> dict[str, Any]:
         "cluster": pair.cluster,
         **labels,
     }
-    return {key: value for key, value in row.items() if value is not None and value != {}} | dict(pair.columns)
+    columns = {name: column_value(text) if values else text for name, text in pair.columns.items()}
+    return {key: value for key, value in row.items() if value is not None and value != {}} | columns
 
 
 def _draw(seed: int, purpose: str, of: str) -> bytes:

@@ -22,7 +22,7 @@ class Usage(Record):
 
     Input includes what the provider read from its cache of prompts (`cached_tokens`) and wrote into it
     (`cache_write_tokens`), whatever its own count does: both have prices of their own. `service_tier` is the one that
-    served the call, in the provider's words.
+    served the call, in the provider's words. `usd` is the price of a call that the judge's own code made.
     """
 
     input_tokens: int | None = None
@@ -31,6 +31,7 @@ class Usage(Record):
     cached_tokens: int | None = omit_default()
     cache_write_tokens: int | None = omit_default()
     service_tier: str | None = omit_default()
+    usd: float | None = omit_default()
 
     def ended_before(self, limit: int) -> bool:
         """Return whether an answer ended well before its limit."""

@@ -26,6 +26,7 @@ InvalidKind: TypeAlias = Literal[
     "too-large",  # the prompt exceeds the context or the request limit
     "no-answer",  # no answer after all attempts
     "timeout",  # a function of the user's gave none in time
+    "raised",  # a function of the user's raised an exception
 ]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgefixtures.models.contrasts import Condition
 from judgefixtures.models.edits import apply_edit
-from judgefixtures.models.pairs import HIDDEN, Pair, keep_columns, swap_responses
+from judgefixtures.models.pairs import HIDDEN, Pair, columns_as_text, keep_columns, swap_responses
 from judgefixtures.util.errors import JudgeFixturesError, accepted_values
 from judgefixtures.util.paths import read_text
 from judgefixtures.util.patterns import load_table
@@ -153,9 +153,25 @@ class Template:
         """Return whether any wording has these slots."""
         return any(slot in slots_in(text) for text in self._texts for slot in slots)
 
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns that are passed as values, not as text."""
+        return frozenset()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the template can change an answer."""
+        return {"template": {"name": self.name, "digest": self.digest}}
+
+    def cue_place(self, placement: Placement) -> str:
+        """Return where cues stand, for the judge's identity."""
+        return placement
+
     def shows(self, pair: Pair) -> Pair:
         """Return the pair with shown columns."""
-        return keep_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair
+        if not pair.columns:
+            return pair
+        return columns_as_text(keep_columns(pair, self.columns_for(pair.content_type)), self.values)
 
     def shows_all(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return pairs with the columns that the wording for each shows."""
@@ -165,11 +181,8 @@ class Template:
         """Return the prompt for a pair in a condition."""
         labels = (condition.cue_1, condition.cue_2)
         cues = [cue.render(pair.content_type, number) if cue else "" for number, cue in enumerate(labels, 1)]
-        responses = [pair.response_1, pair.response_2]
-        if placement == "before":
-            responses = [f"{cue}\n{text}" if cue else text for cue, text in zip(cues, responses, strict=True)]
-            cues = ["", ""]
-        return self._filled(pair, [pair.question, *responses], cues, {PLAN_SLOT: plan})
+        texts, cues = self.place_cues([pair.question, pair.response_1, pair.response_2], cues, placement)
+        return self._filled(pair, texts, cues, {PLAN_SLOT: plan})
 
     def render_one(
         self,
@@ -179,23 +192,47 @@ class Template:
         placement: Placement = "after",
         scale: str = "",
         labels: Mapping[str, str] = MappingProxyType({}),
+        *,
+        cue_of_prompt: bool = False,
     ) -> str:
         """Return the prompt for one response, with its cue's sentence.
 
-        `scale` is text, `labels` are words by slot.
+        `scale` is text, `labels` are words by slot. `cue_of_prompt`: the cue's place is the prompt.
         """
-        if placement == "before" and cue:
-            response, cue = f"{cue}\n{response}", ""
+        texts, cues = self.place_cues([pair.question, response], [cue], placement, of_prompt=cue_of_prompt)
         optional = dict.fromkeys(LAYOUTS[self.mode].optional, "") | {"scale": scale, **labels}
-        return self._filled(pair, [pair.question, response], [cue], optional)
+        return self._filled(pair, texts, cues, optional)
+
+    def place_cues(
+        self,
+        texts: list[str],
+        cues: list[str],
+        placement: Placement,
+        *,
+        of_prompt: bool = False,  # noqa: ARG002 (for templates without a prompt)
+    ) -> tuple[list[str], list[str]]:
+        """Return question and responses with the cues that stand before them, and the cues that have slots."""
+        if placement != "before":
+            return texts, cues
+        responses = [f"{cue}\n{text}" if cue else text for cue, text in zip(cues, texts[1:], strict=True)]
+        return [texts[0], *responses], [""] * len(cues)
 
     def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: Mapping[str, str]) -> str:
         layout = LAYOUTS[self.mode]
         slots = dict(zip((*layout.texts, *layout.cues), (*texts, *cues), strict=True))
-        slots |= optional
+        return self.fill(pair, slots | dict(optional))
+
+    def fill(self, pair: Pair, slots: Mapping[str, str]) -> str:
+        """Return the prompt with its slots filled."""
+        layout = LAYOUTS[self.mode]
         text = self.text_for(pair.content_type)
-        if self.cue_after and any(cues):  # without cues the prompt is the user's own to the letter
+        if self.cue_after and any(slots[cue] for cue in layout.cues):  # else the prompt is the user's own to the letter
             text = _with_cue_lines(text, self.cue_after, layout.cues)
+        return self.fill_text(text, pair, slots)
+
+    def fill_text(self, text: str, pair: Pair, slots: Mapping[str, str]) -> str:
+        """Return a text with its slots and columns filled."""
+        layout = LAYOUTS[self.mode]
 
         def put(braced: re.Match[str]) -> str:
             if (letters := braced["letters"]) is not None:

@@ -174,6 +174,8 @@ class ProviderSpec:
     defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {}  # what follows from a table's keys
     check: Callable[[Any], None] = lambda _: None  # raises ValueError for what only this provider does not take
     identity: Callable[[Any], Mapping[str, Any]] = lambda _: {}  # what else decides who answers
+    adapt: Callable[[Any, Any], Callable[..., Any]] | None = None  # makes a function of a framework's object
+    package: str = ""  # on PyPI, whose version belongs to the answers
 
     def __post_init__(self) -> None:
         if self.is_asked and not self.is_code and not self.key:

@@ -201,7 +201,7 @@ def read_message(wire: HttpResponse, model: str) -> providers.ProviderResponse:
         return classify_error(status_of_type(error.get("type")) or status_in_body(error), error, wire, model)
     if "choices" in body and "content" not in body:
         raise providers.FatalJudgeError(MESSAGES.answers_as_openai())
-    about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": _usage(body.get("usage"))}
+    about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": read_usage(body.get("usage"))}
     text, reasoning, called = _texts(wire, body.get("content"))
     stop = str(body.get("stop_reason") or "").lower()
     invalid, detail = _fault(stop, body, called)
@@ -245,7 +245,8 @@ def _stated(wire: HttpResponse) -> Iterator[str]:
             yield json.dumps(given)
 
 
-def _usage(usage: Any) -> Usage:
+def read_usage(usage: Any) -> Usage:
+    """Return the tokens that an answer states."""
     counts = object_or_empty(usage)
     written, read = (counts.get(f"cache_{kind}_input_tokens") for kind in ("creation", "read"))
     input_tokens = counts.get("input_tokens")

@@ -254,7 +254,7 @@ def read_content(wire: HttpResponse, model: str) -> providers.ProviderResponse:
         raise providers.RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
-        "usage": _usage(body.get("usageMetadata")),
+        "usage": read_usage(body.get("usageMetadata")),
     }
     if body.get("error"):
         error = error_object(wire)
@@ -307,7 +307,8 @@ def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
     )
 
 
-def _usage(usage: Any) -> Usage:
+def read_usage(usage: Any) -> Usage:
+    """Return the tokens that an answer states."""
     counts = object_or_empty(usage)
     thoughts, candidates = counts.get("thoughtsTokenCount"), counts.get("candidatesTokenCount")
     served_tier = text_or_none(counts.get("serviceTier"))

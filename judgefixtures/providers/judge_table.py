@@ -74,6 +74,8 @@ def _apart(wordings: list[str]) -> list[str]:
 
 Wordings = Annotated[list[Annotated[str, pydantic.Field(min_length=1)]], pydantic.AfterValidator(_apart)]
 Temperature = Annotated[float | None, pydantic.Field(ge=0, le=2), pydantic.WrapValidator(_or_unset)]
+InputName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z_]\w*$")]
+CODE_KEYS = ("inputs", "result", "factory", "recording", "version", "packages")
 Address = Annotated[str, pydantic.Field(pattern=r"^https?://[^\s?#]+$"), pydantic.AfterValidator(_address)]
 
 
@@ -149,6 +151,12 @@ class JudgeTable(StrictTable):
     plan_sees_responses: bool = False
     drop_unsupported: bool = False
     allow_programs: bool = False
+    inputs: dict[InputName, str] | None = pydantic.Field(None, min_length=1)
+    result: dict[Literal["verdict", "reason", "cost"], str] | None = None
+    factory: bool = False
+    recording: Literal["result", "http"] | None = None
+    version: str | None = pydantic.Field(None, min_length=1)
+    packages: list[str] | None = None
     price: Price | None = None
     _system_text: str = pydantic.PrivateAttr("")
     _schema: dict[str, Any] | None = pydantic.PrivateAttr(None)
@@ -196,6 +204,8 @@ class JudgeTable(StrictTable):
             raise ValueError(f"system_prompt is a key of {_having(lambda each: each.key)}: your function sends its own")
         if self.allow_programs and not record.is_code:
             raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
+        if not record.is_code and (others := sorted(self.model_fields_set & {*CODE_KEYS})):
+            raise ValueError(f"{others[0]} is a key of judges of code, such as provider 'python'")
         if self.cue_after is not None and self.cue_placement == "before":
             raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
 
@@ -257,6 +267,8 @@ class JudgeTable(StrictTable):
             raise ValueError(f"ties means nothing with {what}: a response passes or fails, and nothing is between them")
         if self.pass_mark is None:
             return
+        if self.records_results and layout.has_labels:
+            return
         if not layout.has_scale:
             scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
             raise ValueError(f"pass_mark is a key of mode = {scoring}: a judge of {mode} gives no scores")
@@ -295,6 +307,11 @@ class JudgeTable(StrictTable):
     def record(self) -> ProviderSpec:
         """The provider's specification."""
         return provider_spec(self.provider)
+
+    @property
+    def records_results(self) -> bool:
+        """Whether the results of the judge's code are recorded, not its HTTP calls."""
+        return self.record.is_code and (self.recording or ("result" if self.inputs else "http")) == "result"
 
     @property
     def counts_ties(self) -> bool:

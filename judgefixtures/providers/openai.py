@@ -173,7 +173,7 @@ def read_completion(wire: HttpResponse, model: str) -> providers.ProviderRespons
         reasoning=reasoning,
         served_model=text_or_none(body.get("model")),
         fingerprint=text_or_none(body.get("system_fingerprint")),
-        usage=_usage(body.get("usage"), body.get("service_tier")),
+        usage=read_usage(body.get("usage"), body.get("service_tier")),
         tokens=_tokens_of(choice),
     )
 
@@ -207,7 +207,7 @@ def _without_choices(wire: HttpResponse, body: Any, model: str) -> providers.Pro
     if isinstance(body, dict) and (failed or body.get("error") or body.get("errors") or body.get("object") == "error"):
         error = error_object(wire)
         return classify_error(status_in_body(error), error, wire, model)
-    if isinstance(body, dict) and (spent := _usage(body.get("usage"), body.get("service_tier"))).output_tokens:
+    if isinstance(body, dict) and (spent := read_usage(body.get("usage"), body.get("service_tier"))).output_tokens:
         said = f"an answer without choices, on which {spent.output_tokens} tokens were spent: raise max_output_tokens"
         served = text_or_none(body.get("model"))
         return providers.ProviderResponse("", "truncated", said, served_model=served, usage=spent)
@@ -262,7 +262,8 @@ def _tokens_as_of_completions(old_logprobs: Mapping[str, Any]) -> tuple[Token, .
     )
 
 
-def _usage(usage: Any, served_tier: Any) -> Usage:
+def read_usage(usage: Any, served_tier: Any) -> Usage:
+    """Return the tokens that an answer states."""
     counts = object_or_empty(usage)
     prompted, answered = (object_or_empty(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
     read, total = token_count(counts.get("prompt_tokens")), token_count(counts.get("total_tokens"))

@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 import contextvars
+import functools
 import importlib
 import inspect
 import json
 import re
 import socket
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -16,21 +18,28 @@ from judgefixtures.cassettes.calls import AnswerTooLargeError, CassetteMissError
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.models.probabilities import ROUNDING
 from judgefixtures.parsing.verdict_probabilities import stated_probability
+from judgefixtures.prompts.inputs import Inputs
 from judgefixtures.prompts.templates import LAYOUTS
 from judgefixtures.providers import FatalJudgeError, ProviderResponse, ProviderSpec, RetryableError, UnreachableError
 from judgefixtures.util.errors import JudgeFixturesError
 from judgefixtures.util.secrets import redact_message
 from judgefixtures.util.texts import word_set
 
+from .code_table import check_code, code_identity, package_versions
 from .error_classification import classify_error, error_object
 from .http import HttpResponse, causes_of
 from .judge_table import JudgeTable
 from .messages import MESSAGES
+from .observed_usage import ObservedUsage
+from .result_json import to_json
+from .result_reading import error_text, read_result
+from .result_recording import ResultExchange, error_fields
 from .threads import LoopThread, Worker, in_time
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
 
 MOST_THREADS = 64
+NOT_LET_IN = (401, 403)  # statuses that every call will get
 OURS = (
     CassetteMissError,
     NetworkBlockedError,
@@ -47,38 +56,99 @@ class PythonProvider:
     sent: frozenset[str] = frozenset()
 
     def __init__(self, table: JudgeTable) -> None:
+        self._table = table
         self._target = str(table.target)
         self._logprobs, self._ties = table.logprobs, table.counts_ties
         or_else = '; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}'
         self._or_else = or_else if LAYOUTS[table.mode].shows_both else ""
-        self._function: Callable[[str], Any] | None = None
+        self._function: Callable[..., Any] | None = None
+        self.packages: Mapping[str, str] = {}  # versions of what the target is made with, if results are recorded
         self._timeout = table.timeout
         self._turns: asyncio.Semaphore | None = None
         self._idle: list[Worker] = []
         self._loop: LoopThread | None = None
         self.dropped: frozenset[str] = frozenset()
+        self.last_error: BaseException | None = None  # that was recorded
 
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
         """Return the function's answer."""
-        if self._function is None:
-            self._function = load_function(self._target)
+        if self._table.records_results:
+            exchange = ResultExchange(call, prompt)
+            recorded = exchange.find()
+            return read_result(await self._new_result(exchange) if recorded is None else recorded, self._table)
+        function = self._loaded()
         call.abandoned = False
         try:
-            returned, error = await self._call(self._function, prompt, call)
+            returned, error = await self._call(function, prompt, call)
         except TimeoutError:
             call.abandoned = True
-            said = f"{self._target} gave no answer within {self._timeout:g} s, the timeout of its table"
-            return ProviderResponse("", "timeout", said)
+            return ProviderResponse("", "timeout", self._late)
         if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
             raise error
         call.check()
         if error is not None:
             return _classified(_own(error), self._target)
+        if self._table.inputs is not None:
+            return read_result({"result": to_json(returned)}, self._table)
         if isinstance(returned, str):
             return ProviderResponse(returned)
         if self._logprobs and isinstance(returned, Mapping):
             return self._with_probability(returned)
         raise FatalJudgeError(MESSAGES.not_a_text(self._target, type(returned).__name__, self._or_else))
+
+    async def _new_result(self, exchange: ResultExchange) -> Mapping[str, Any]:
+        """Make a call, write what came of it, and return it as recorded."""
+        call, usage, began = exchange.call, ObservedUsage(), time.monotonic()
+        function = self._loaded()
+        call.check_packages(self.packages)
+        call.abandoned, call.listener = False, usage.take
+
+        def about() -> dict[str, Any]:
+            return {**usage.to_json(), "seconds": round(time.monotonic() - began, 3)}
+
+        try:
+            returned, error = await self._call(function, exchange.prompt, call)
+        except TimeoutError:
+            call.abandoned = True
+            return exchange.keep({"invalid": "timeout", "detail": self._late})
+        if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
+            raise error
+        call.check()
+        if error is None:
+            return exchange.keep({"result": to_json(returned), **about()})
+        raised = _own(error)
+        if not isinstance(raised, Exception) or _status(raised) in NOT_LET_IN:
+            _classified(raised, self._target)
+        self.last_error = raised
+        recorded = {"invalid": "raised", "error": error_fields(raised, _message(raised)), **about()}
+        try:
+            _classified(raised, self._target)
+        except RetryableError as passing:
+            detail = error_text(exchange.put(recorded), self._table)  # written if the last attempt fails, too
+            passing.args, passing.invalid = (detail,), "raised"
+            raise
+        except FatalJudgeError:
+            pass
+        return exchange.keep(recorded)
+
+    def _loaded(self) -> Callable[..., Any]:
+        """Return the target, imported at the first call."""
+        if self._function is None:
+            target = load_target(self._target)
+            if self._table.factory:
+                target = _made(target, self._target)
+            adapt = self._table.record.adapt
+            function = target if adapt is None else adapt(target, self._table)
+            if not callable(function):
+                raise FatalJudgeError(MESSAGES.target_not_callable(self._target, type(target).__name__))
+            if self._table.records_results:
+                self.packages = package_versions(self._table, target)
+            self._function = function
+        return self._function
+
+    @property
+    def _late(self) -> str:
+        return f"{self._target} gave no answer within {self._timeout:g} s, the timeout of its table"
 
     def _with_probability(self, returned: Mapping[Any, Any]) -> ProviderResponse:
         text, stated = returned.get("text"), returned.get("probabilities")
@@ -93,19 +163,21 @@ class PythonProvider:
         # A tie that is no verdict is elsewhere.
         return ProviderResponse(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
-    async def _call(self, function: Callable[[str], Any], prompt: str, call: JudgeCall) -> _Outcome:
+    async def _call(self, function: Callable[..., Any], prompt: str, call: JudgeCall) -> _Outcome:
+        asked = functools.partial(function, **prompt.values) if isinstance(prompt, Inputs) else function
+        arguments = () if isinstance(prompt, Inputs) else (prompt,)
         if inspect.iscoroutinefunction(function):
-            return await self._in_loop(function(prompt), call)
+            return await self._in_loop(_started(asked, arguments), call)
         if self._turns is None:
             # vcrpy unpatches http.client for the whole process while it makes a connection: a second thread would
             # get an unrecorded one. So functions that block are asked one at a time when they are recorded; async ones
             # need not be. (Without that reset http.client and httplib2 make no connection: they find vcrpy's classes.)
-            self._turns = asyncio.Semaphore(1 if call.is_routed else MOST_THREADS)
+            self._turns = asyncio.Semaphore(1 if call.is_routed and call.listener is None else MOST_THREADS)
         async with self._turns:  # the time that a function has begins when its turn comes
             worker = self._idle.pop() if self._idle else Worker()
             try:
                 context = contextvars.copy_context()  # which cassette the call belongs to
-                outcome: _Outcome = await in_time(worker.call(context.run, _called, function, prompt), self._timeout)
+                outcome: _Outcome = await in_time(worker.call(context.run, _called, asked, *arguments), self._timeout)
             except BaseException:
                 worker.end()  # if it ever returns
                 raise
@@ -157,8 +229,8 @@ def _chance(value: object, *, none: bool = False) -> float | None:
     return number if may_be and not isinstance(value, str | bool) else None
 
 
-def load_function(target: str) -> Callable[[str], Any]:
-    """Return the function named by "package.module:function", or raise FatalJudgeError."""
+def load_target(target: str) -> Any:
+    """Return the object named by "package.module:name", or raise FatalJudgeError."""
     module_name, _, path = target.partition(":")
     try:
         resolved: Any = importlib.import_module(module_name)
@@ -172,14 +244,24 @@ def load_function(target: str) -> Callable[[str], Any]:
         raise FatalJudgeError(
             f"target = {target!r} cannot be imported: its module raised {_describe(error)}, {_place(error)}."
         ) from None
-    if not callable(resolved):
-        raise FatalJudgeError(f"target = {target!r} is a {type(resolved).__name__}, not a function of one prompt.")
-    return resolved  # type: ignore[no-any-return]
+    return resolved
 
 
-def _called(function: Callable[[str], Any], prompt: str) -> _Outcome:
+def _made(factory: Any, target: str) -> Any:
+    """Return what a factory makes, or raise FatalJudgeError."""
     try:
-        return function(prompt), None
+        return factory()
+    except Exception as error:
+        raise FatalJudgeError(MESSAGES.factory_failed(target, _describe(error), _place(error))) from error
+
+
+async def _started(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return await function(*arguments)
+
+
+def _called(function: Callable[..., Any], *arguments: Any) -> _Outcome:
+    try:
+        return function(*arguments), None
     except BaseException as error:  # whatever it is, it is the function's, and ends the thread's work
         return None, error
 
@@ -238,8 +320,11 @@ LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProto
 
 
 def _describe(error: BaseException) -> str:
-    text = QUERY.sub(r"\1?...", redact_message(str(error)))
-    return f"{type(error).__name__}: {text}".rstrip(": ")
+    return f"{type(error).__name__}: {_message(error)}".rstrip(": ")
+
+
+def _message(error: BaseException) -> str:
+    return QUERY.sub(r"\1?...", redact_message(str(error)))
 
 
 def _place(error: BaseException) -> str:
@@ -280,4 +365,4 @@ def _headers(error: BaseException) -> dict[str, str]:
         return {}
 
 
-RECORD = ProviderSpec(answers=PythonProvider, key=None, is_code=True)
+RECORD = ProviderSpec(answers=PythonProvider, key=None, is_code=True, check=check_code, identity=code_identity)

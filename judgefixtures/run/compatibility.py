@@ -59,11 +59,11 @@ def _check_column(column: str, judge: str, template: Template, dataset: str, pai
         columns = dict.fromkeys(name for pair in pairs for name in pair.columns)
         ours = " ".join(f"{{{slot}}}" for slot in LAYOUTS[template.mode].slots)
         raise JudgeFixturesError(MESSAGES.no_such_column(there, dataset, quote_names(columns), ours, column))
-    if lacking:
+    if lacking and column not in template.values:
         some = quote_names(pair.id for pair in lacking[:SOME]) + (", ..." if len(lacking) > SOME else "")
         raise JudgeFixturesError(MESSAGES.metadata_lacking(there, lacking, pairs, dataset, some))
     for pair in pairs:
         try:
-            pair.columns[column].encode()
+            pair.columns.get(column, "").encode()
         except UnicodeEncodeError:
             raise JudgeFixturesError(MESSAGES.metadata_not_unicode(there, pair, dataset)) from None

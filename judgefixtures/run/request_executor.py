@@ -76,7 +76,12 @@ class RequestExecutor:
             try:
                 with (
                     (no_progress if offline else self._progress)(meter, requests.total) as answered,
-                    record_http(only_sdks=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
+                    record_http(
+                        only_sdks=not judge.is_opaque,
+                        offline=offline,
+                        programs=judge.table.allow_programs,
+                        listens=judge.table.records_results,
+                    ),
                     contextlib.nullcontext() if stop is None else stop.handled(),
                 ):
                     execution = RequestExecution(

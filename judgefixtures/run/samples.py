@@ -249,16 +249,19 @@ class Samples:
         for name in dict.fromkeys(filter(None, (judge, self._baseline))):
             for pair in self._library.frozen(name, dataset) if name != owner else ():
                 if (known := frozen.get(pair.id)) is not None and known.digest == pair.digest and pair.columns:
-                    frozen[pair.id] = replace(known, columns={**known.columns, **pair.columns})
+                    frozen[pair.id] = replace(known, columns=pair_tools.merge_columns(known.columns, pair.columns))
         return frozen
 
     def _lacking(self, judge: str, owner: str, dataset: str) -> str | None:
         templates = [self._template(name) for name in dict.fromkeys(filter(None, (judge, self._baseline)))]
         if not any(template.columns for template in templates if template is not None):
             return None
-        for pair in self._frozen_pairs(judge, owner, dataset).values():
+        frozen = self._frozen_pairs(judge, owner, dataset).values()
+        known = {name for pair in frozen for name in pair.columns}
+        for pair in frozen:
             for template in filter(None, templates):
-                if lacking := [name for name in template.columns_for(pair.content_type) if name not in pair.columns]:
+                there = pair.columns.keys() | (template.values & known)
+                if lacking := [name for name in template.columns_for(pair.content_type) if name not in there]:
                     return f"the template {template.name} shows {{{lacking[0]}}}, which was not frozen with them"
         return None
 

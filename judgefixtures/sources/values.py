@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Set
 from typing import Any
 
+from judgefixtures.models.pairs import ColumnText
+
 # How a line begins that somebody said; any other role begins it as it is written.
 SPEAKERS: Mapping[str, str] = {"human": "User", "developer": "System", "function": "Tool"}
 
@@ -36,7 +38,11 @@ def messages_to_text(value: Any) -> str | None:
 
 def other_columns(fields: Mapping[str, Any], read: Set[str]) -> dict[str, str]:
     """Return the columns not `read`, as text by name."""
-    return {name: value_to_text(value) for name, value in fields.items() if value is not None and name not in read}
+    return {name: _column(value) for name, value in fields.items() if value is not None and name not in read}
+
+
+def _column(value: Any) -> str:
+    return value if isinstance(value, str) else ColumnText(value_to_text(value), value)
 
 
 def _is_message(value: Any) -> bool:
