@@ -13,6 +13,7 @@ from judgefixtures.providers.judge_table import JudgeTable
 from .messages import MESSAGES
 
 FIRST_ANSWERS = 20  # where all of them are cut off, or most are refused, the others will be
+FIRST_RAISED = 5  # where a judge's own code raises at all of them, it will at the others
 REFUSED = ("filtered", "refusal", "too-large", "no-answer")
 
 
@@ -28,9 +29,13 @@ class RefusedPromptsError(FatalJudgeError):
     """Most of the first prompts are refused."""
 
 
+class RaisedAnswersError(FatalJudgeError):
+    """The judge's code raised an exception at all first answers."""
+
+
 @dataclass(slots=True)
 class EarlyStopMonitor:
-    """Counts truncated and refused first answers; `note_earlier` allows truncated ones."""
+    """Counts truncated, refused and raised first answers; `note_earlier` allows truncated and raised ones."""
 
     judge: str
     table: JudgeTable
@@ -44,10 +49,23 @@ class EarlyStopMonitor:
     _valid: bool = False  # and one of these was
     _answers: int = 0  # the first ones
     _refused: Counter[str] = field(default_factory=Counter)  # of these, by their kinds
+    _raised: int | None = 0  # from the first answer on; None: not all were
 
     def note_earlier(self, reply: ModelReply) -> None:
         """Record an earlier answer."""
         self._recorded, self._valid = True, self._valid or reply.invalid is None
+        if reply.invalid != "raised":
+            self._raised = None
+
+    def count_raised(self, reply: ModelReply, error: BaseException | None) -> None:
+        """Check that the judge's code did not raise at all of the first answers.
+
+        Raises:
+            RaisedAnswersError: It did; they stay recorded. Its cause is the last `error`.
+        """
+        self._raised = None if self._raised is None or reply.invalid != "raised" else self._raised + 1
+        if self.matter and self._raised == FIRST_RAISED:
+            raise RaisedAnswersError(MESSAGES.answers_raised(self.judge, FIRST_RAISED, reply.detail)) from error
 
     def count(self, reply: ModelReply) -> None:
         """Check that not all first answers are truncated.

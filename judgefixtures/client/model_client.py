@@ -120,6 +120,11 @@ class ModelClient(ABC, Generic[R]):
         return None
 
     @property
+    def last_error(self) -> BaseException | None:
+        """The last exception of the judge's own code that was recorded."""
+        return getattr(self._provider, "last_error", None)
+
+    @property
     def paced_as(self) -> str:
         """The name of the shared rate limit."""
         return self.name.partition(REWORDED)[0]

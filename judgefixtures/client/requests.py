@@ -306,6 +306,7 @@ class RequestExecution(Generic[R]):
             self.client.early_stop.note_earlier(reply)
         elif self.router is None:
             self.client.early_stop.count_refused(reply)
+            self.client.early_stop.count_raised(reply, self.client.last_error)
         self.replies[job] = reply
         if self.answered is not None:
             self.answered(reply)

@@ -143,6 +143,7 @@ class Finding:
     lapsed: bool = False
     decided_by: tuple[DecisionPart, ...] = ()
     of_test: bool = False
+    traceback: str = ""  # of the judge's own code, for -v
 
     @property
     def title(self) -> str:

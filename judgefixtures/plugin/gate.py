@@ -158,7 +158,8 @@ class Gate:
         tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn" and not finding.is_of_control
         if finding.status is not Status.PASS and not tolerated and finding.waived is None:
             self._outcome.failed = True
-            _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
+            traced = [finding.traceback] if finding.traceback and self._node.config.option.verbose > 0 else []
+            _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding), *traced]))
 
     def _kept(self, finding: Finding) -> Finding:
         ledger = self._outcome.ledger

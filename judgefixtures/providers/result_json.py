@@ -56,7 +56,7 @@ def _fields(value: Any, is_result: bool) -> Iterator[tuple[str, Any]]:
     if dataclasses.is_dataclass(value):
         names = [each.name for each in dataclasses.fields(value)]
     else:
-        names = [str(name) for name in getattr(kind, "model_fields", None) or getattr(kind, "_fields", ())]
+        names = [str(name) for name in getattr(kind, "model_fields", getattr(kind, "_fields", ()))]
     if is_result:
         names += [*getattr(value, "__dict__", ()), *(each for each in usual_fields() if hasattr(kind, each))]
     for name in dict.fromkeys(names):

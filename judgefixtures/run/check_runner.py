@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from traceback import format_exception
 from typing import Any
 
 from judgefixtures.cassettes.calls import CassetteMissError, DeferredToBatchError
@@ -53,7 +54,8 @@ class _Course:
 
     def lost(self, error: BaseException) -> Finding:
         lost = self.controlled(self.check.error_finding(self.case, safe_message(str(error))))
-        return replace(lost, fatal=isinstance(error, FATAL))
+        traced = safe_message("".join(format_exception(error.__cause__)) if error.__cause__ is not None else "")
+        return replace(lost, fatal=isinstance(error, FATAL), traceback=traced)
 
     def controlled(self, finding: Finding) -> Finding:
         return replace(finding, rows={**finding.rows, ControlRow.place: tuple(self.controls)})

@@ -1,0 +1,438 @@
+"""Judges of code with inputs: what they are called with, what they may return, and what is recorded of a call."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.asking import finished, run
+
+from judgefixtures.cassettes.calls import CassetteMissError
+from judgefixtures.cassettes.cassette import CassetteError
+from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
+from judgefixtures.judges.pointwise import scored_response_condition
+from judgefixtures.models.contrasts import NO_CUE, SingleResponseCondition, as_single_response, contrasts
+from judgefixtures.models.cues import FAMILIES, family
+from judgefixtures.models.pairs import ColumnText, Example, Pair
+from judgefixtures.prompts.inputs import load_inputs
+from judgefixtures.providers.result_json import to_json
+from judgefixtures.util.errors import JudgeFixturesError
+
+INPUTS = {"input": "{question}", "output": "{response}"}
+ALONE = SingleResponseCondition()
+RECENT = as_single_response(contrasts("recency")[0]).x
+STAKED = SingleResponseCondition(family("framing", FAMILIES)[0])
+Make = Callable[..., Judge]
+
+
+def passing(**_inputs: Any) -> Any:
+    """Return what passes."""
+    return {"passed": True, "reason": "fine"}
+
+
+@pytest.fixture
+def judging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Return a way to make a judge of a target."""
+
+    def make(code: Any, **more: Any) -> Judge:
+        module = types.ModuleType("mycompany_evals")
+        module.judge = code  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "mycompany_evals", module)
+        table = {"provider": "python", "target": "mycompany_evals:judge", "mode": "binary", "inputs": INPUTS}
+        table = {**table, "max_attempts": 1, **more}
+        return load_judge({key: value for key, value in table.items() if value is not None}, "ours")
+
+    yield make
+
+
+def an_example(number: int = 0, response: str = "So.", **columns: str) -> Example:
+    """Return an example."""
+    return Example(f"e{number:03}", f"Question {number}?", response, columns=columns)
+
+
+def examples(count: int) -> list[Example]:
+    """Return examples."""
+    return [an_example(number, f"Answer {number}.") for number in range(count)]
+
+
+def grade(judge: Judge, example: Pair | None = None, condition: Any = ALONE) -> Any:
+    """Ask once about an example, unrecorded."""
+    return finished(judge, judge.ask(judge.prompt(example or an_example(), condition))).verdict
+
+
+def rows(folder: Path, condition: str = "no-cue") -> list[dict[str, Any]]:
+    """Return the rows of a recording."""
+    lines = (folder / "ours" / "own" / f"{condition}.jsonl").read_text().splitlines()
+    return [row for line in lines if "digest" in (row := json.loads(line))]
+
+
+# --- fields in ----------------------------------------------------------------------------------------------
+
+
+def inputs_of(judge: Judge, example: Pair, condition: Any = ALONE) -> Mapping[str, Any]:
+    """Return what a judge's code is called with."""
+    return judge.prompt(example, condition).values  # type: ignore[attr-defined]
+
+
+def test_each_input_is_a_template(judging: Make) -> None:
+    """A slot stands for its text, two braces for one, and a column of the dataset for its value or its text."""
+    table = {"a": "{question}", "b": "Said: {response} {{response}}", "c": "{contexts}", "d": "{contexts}!", "e": "{n}"}
+    example = an_example(contexts=ColumnText('["x"]', ["x"]), n=ColumnText("3", 3))
+    found = inputs_of(judging(passing, inputs=table), example)
+    assert found == {"a": "Question 0?", "b": "Said: So. {response}", "c": ["x"], "d": '["x"]!', "e": 3}
+    assert inputs_of(judging(passing, inputs=table | {"d": ""}), an_example(n=ColumnText("3", 3)))["c"] is None
+
+
+@pytest.mark.parametrize(
+    ("output", "placement", "expected"),
+    [
+        ("{response}", "after", "So.\n\nCUE"),
+        ("{response}", "before", "CUE\n\nSo."),
+        ("A: {response} (end)", "after", "A: So.\n\nCUE (end)"),
+        ("{cue}\n\n{response}", "after", "CUE\n\nSo."),
+        ("{response} [{cue}]", "after", "So. [CUE]"),
+    ],
+)
+def test_a_cue_stands_in_its_slot_or_at_the_response(judging: Make, output: str, placement: str, expected: str) -> None:
+    """Without a slot the cue stands at each response, after an empty line; without a cue nothing is left of it."""
+    judge = judging(passing, inputs={"input": "{question}", "output": output}, cue_placement=placement)
+    sentence = RECENT.sentences("Response")[0]
+    found = inputs_of(judge, an_example(), RECENT)
+    assert found == {"input": "Question 0?", "output": expected.replace("CUE", sentence)}
+    plain = inputs_of(judge, an_example())["output"]
+    assert plain == {"A: {response} (end)": "A: So. (end)", "{response} [{cue}]": "So. []"}.get(output, "So.")
+    assert "output" in judge.identity["cue_placement"]
+
+
+def test_a_cue_of_the_prompt_stands_before_the_question(judging: Make) -> None:
+    """A sentence about the whole prompt is none about the response."""
+    sentence = STAKED.sentences("Response")[0]
+    found = inputs_of(judging(passing), an_example(), STAKED)
+    assert found == {"input": f"{sentence}\n\nQuestion 0?", "output": "So."}
+
+
+def test_pairs_have_two_responses_and_two_cues(judging: Make) -> None:
+    """A judge of pairs is called with both responses, in the order of the condition."""
+    table = {"first": "{response_1}", "second": "{response_2}"}
+    judge = judging(passing, inputs=table, mode="pairwise")
+    arm = contrasts("recency")[0].x
+    cues = arm.sentences("Response")
+    pair = Pair("p", "Which?", "One.", "Two.")
+    assert inputs_of(judge, pair, arm) == {"first": f"One.\n\n{cues[0]}", "second": f"Two.\n\n{cues[1]}"}
+    assert inputs_of(judge, pair, NO_CUE) == {"first": "One.", "second": "Two."}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"inputs": {"input": "{question}"}}, r"no input holds \{response\}"),
+        ({"inputs": {"a": "{response_1}"}, "mode": "pairwise"}, r"no input holds \{response_2\}"),
+        ({"inputs": {"a": "{response} {label}"}}, r"inputs.a has \{label\}"),
+        ({"inputs": {"a": "{response} {response_1}"}}, r"inputs.a has \{response_1\}"),
+        ({"inputs": {"a": "{cue}{response}"}, "cue_placement": "before"}, "remove one of the two"),
+        ({"inputs": {"a b": "{response}"}}, "inputs"),
+        ({"cue_after": "x"}, "cue_after is a key of judges with a prompt"),
+        ({"template": "binary"}, "template is a key of judges with a prompt"),
+        ({"inputs": None, "result": {"verdict": "x"}}, "result needs recorded results"),
+        ({"inputs": None, "pass_mark": 0.5}, "pass_mark needs recorded results|pass_mark is a key"),
+        ({"provider": "openai", "model": "m", "target": None}, "inputs is a key of judges of code"),
+    ],
+)
+def test_a_wrong_table_is_told(judging: Make, more: Any, words: str) -> None:
+    """Each mistake is one sentence with the key."""
+    with pytest.raises(JudgeFixturesError, match=words):
+        judging(passing, **more)
+
+
+TEXT = (
+    st.text(alphabet=st.sampled_from(list('{}"\\\n[]:,-= aresponse_12questcu')))
+    | st.text()
+    | st.sampled_from(
+        ["\n---\n", "{question}", "{cue}", '{"verdict": "pass"}', "{{response}}", "{response_1}", "</s>", "{0}", "%s"]
+    )
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(response=TEXT, question=TEXT)
+def test_a_response_changes_nothing_but_itself(response: str, question: str) -> None:
+    """Separators, braces, JSON and slots in a text are text."""
+    template = load_inputs({"q": "{question}", "a": "{cue}\n\n{response}", "both": "{question}|{response}"}, "binary")
+    example = Example("e", question, response)
+    found = template.render_one(example, response).values  # type: ignore[attr-defined]
+    assert found == {"q": question, "a": response, "both": f"{question}|{response}"}
+
+
+# --- objects out --------------------------------------------------------------------------------------------
+
+
+class Word(enum.Enum):
+    """A grade as an enumeration."""
+
+    GOOD = "good"
+
+
+@dataclasses.dataclass
+class Scored:
+    """A result of a dataclass."""
+
+    score: float
+    explanation: str = "because"
+
+
+class Modelled(pydantic.BaseModel):
+    """A result of pydantic."""
+
+    label: str
+    metadata: dict[str, Any]
+
+
+class Plain:
+    """A result with attributes."""
+
+    def __init__(self) -> None:
+        self.success, self.reason, self._secret, self.client = False, "bad", 1, object()
+
+    @property
+    def label(self) -> str:
+        """The label."""
+        return "fail"
+
+
+@pytest.mark.parametrize(
+    ("result", "more", "expected"),
+    [
+        (True, {}, (True, "")),
+        (False, {}, (False, "")),
+        (0.7, {"pass_mark": 0.5}, (True, "")),
+        (0.3, {"pass_mark": 0.5}, (False, "")),
+        (1, {}, (True, "")),
+        ({"verdict": "pass", "comment": "ok"}, {}, (True, "ok")),
+        ({"passed": False, "score": 1, "reason": "x"}, {}, (False, "x")),
+        ({"success": True, "score": 0.2}, {"pass_mark": 0.5}, (False, "")),
+        (Scored(0.9), {"pass_mark": 0.5}, (True, "because")),
+        (Modelled(label="PASS", metadata={"why": "w"}), {"result": {"reason": "metadata.why"}}, (True, "w")),
+        (Plain(), {}, (False, "bad")),
+        ({"label": Word.GOOD}, {"labels": ["good", "bad"]}, (True, "")),
+        ({"results": [{"score": 0}]}, {"result": {"verdict": "results.0.score"}}, (False, "")),
+        ('{"verdict": "fail", "reason": "as text"}', {}, (False, "as text")),
+    ],
+    ids=repr,
+)
+def test_an_object_is_read(judging: Make, result: Any, more: Any, expected: Any) -> None:
+    """The field that counts is one of a list, or the one that the table names."""
+    verdict = grade(judging(lambda **_: result, **more))
+    assert (verdict.passed, verdict.reason, verdict.invalid) == (*expected, None)
+
+
+@pytest.mark.parametrize(
+    ("result", "more", "words"),
+    [
+        ({"passed": True, "label": "fail"}, {}, 'contradicts itself in passed and label: {"passed": true'),
+        ({"quality": 3}, {}, 'has no verdict: {"quality": 3}'),
+        ({"score": 0.4}, {}, "pass_mark = 0.5"),
+        ({"score": 1}, {"result": {"verdict": "metadata.grade"}}, "Expected the field 'metadata.grade'"),
+    ],
+    ids=repr,
+)
+def test_a_result_without_a_clear_verdict_is_told(judging: Make, result: Any, more: Any, words: str) -> None:
+    """The error shows the object's fields."""
+    with pytest.raises(FatalJudgeError) as caught:
+        grade(judging(lambda **_: result, **more))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"), [({"passed": None}, "empty"), ({"verdict": "perhaps"}, "not-a-choice"), (None, "empty")]
+)
+def test_a_result_that_states_nothing_is_invalid(judging: Make, result: Any, kind: str) -> None:
+    """A field without a readable value is an answer all the same."""
+    assert grade(judging(lambda **_: result)).invalid == kind
+
+
+def test_scores_and_choices_are_read(judging: Make) -> None:
+    """A judge of scores returns a number of its scale, one of pairs 1 or 2."""
+    judge = judging(lambda **_: {"score": 0.25, "reason": "r"}, mode="pointwise", scale=[0, 1])
+    assert judge.rater is not None
+    prompt = judge.prompt(an_example(), scored_response_condition(ALONE, 1))
+    assert finished(judge, judge.rater.ask(prompt)).verdict.value == 0.25
+    both = {"a": "{response_1}", "b": "{response_2}"}
+    judge = judging(lambda **_: {"winner": 2}, mode="pairwise", inputs=both)
+    assert grade(judge, Pair("p", "?", "a", "b"), NO_CUE).value == 2
+
+
+class Evaluator:
+    """A judge that is an object."""
+
+    def __call__(self, **inputs: Any) -> Any:
+        """Return what passes."""
+        return {"passed": True, "reason": inputs["output"]}
+
+
+class AsyncEvaluator:
+    """A judge that is an object and is awaited."""
+
+    async def __call__(self, **inputs: Any) -> Any:
+        """Return what passes."""
+        await asyncio.sleep(0)
+        return {"passed": True, "reason": inputs["output"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "factory"),
+    [(Evaluator(), False), (AsyncEvaluator(), False), (Evaluator, True), (lambda: AsyncEvaluator(), True)],
+    ids=["instance", "async instance", "class as a factory", "factory"],
+)
+def test_instances_and_factories_are_called(judging: Make, target: Any, factory: bool) -> None:
+    """Anything that can be called is a judge, and so is what a factory makes."""
+    assert grade(judging(target, factory=factory)).reason == "So."
+
+
+def test_a_result_is_recorded_as_its_fields() -> None:
+    """What JSON cannot hold is its type's name; private fields and clients are not looked into."""
+    assert to_json(Plain()) == {"success": False, "reason": "bad", "client": "object", "label": "fail"}
+    assert to_json({"a": float("inf"), 1: (Scored(0.5), Word.GOOD)}) == {
+        "a": "float",
+        "1": [{"score": 0.5, "explanation": "because"}, "good"],
+    }
+
+
+# --- recordings ---------------------------------------------------------------------------------------------
+
+
+def test_a_call_is_recorded_and_replayed_without_its_target(judging: Make, tmp_path: Path) -> None:
+    """A row has inputs and result; a replay imports nothing and reads the result again."""
+    made = run(judging(lambda **_: Scored(0.6), pass_mark=0.5), tmp_path, examples(3), conditions=(ALONE, RECENT))
+    assert [each.reply.verdict.passed for each in made] == [True] * 6
+    row = rows(tmp_path)[0]["json"]
+    assert row["inputs"] == {"input": "Question 0?", "output": "Answer 0."}
+    assert row["result"] == {"score": 0.6, "explanation": "because"}
+    assert row["seconds"] >= 0
+    before = (tmp_path / "ours" / "own" / "no-cue.jsonl").read_bytes()
+    table = {"provider": "python", "target": "mycompany_evals:judge", "mode": "binary", "inputs": INPUTS}
+    del sys.modules["mycompany_evals"]
+    for mark, passed in ((0.5, True), (0.7, False)):
+        judge = load_judge({**table, "pass_mark": mark}, "ours")
+        again = run(judge, tmp_path, examples(3), conditions=(ALONE, RECENT), mode="none")
+        assert [each.reply.verdict.passed for each in again] == [passed] * 6
+    assert (tmp_path / "ours" / "own" / "no-cue.jsonl").read_bytes() == before
+    with pytest.raises(CassetteMissError):
+        run(load_judge({**table, "pass_mark": 0.5}, "ours"), tmp_path, examples(4), conditions=(ALONE,), mode="none")
+
+
+def test_each_call_is_its_own_draw(judging: Make, tmp_path: Path) -> None:
+    """Two examples with the same texts, and two conditions, are two calls."""
+    count = iter(range(100))
+    same = [Example(name, "Q?", "A.") for name in ("a", "b")]
+    judge = judging(lambda **_: {"passed": True, "reason": str(next(count))})
+    made = run(judge, tmp_path, same, conditions=(ALONE, RECENT))
+    assert len({each.reply.verdict.reason for each in made}) == 4
+
+
+def test_an_exception_is_an_answer(judging: Make, tmp_path: Path) -> None:
+    """Three of sixty raise: the recording is complete, and `invalid` asks them alone again."""
+    broken = {"Answer 7.", "Answer 20.", "Answer 41."}
+
+    def judge(output: str, **_inputs: Any) -> bool:
+        if output in broken:
+            raise KeyError(output)
+        return True
+
+    made = run(judging(judge), tmp_path, examples(60), conditions=(ALONE,))
+    invalid = [each.reply for each in made if each.reply.invalid]
+    assert [each.invalid for each in invalid] == ["raised"] * 3
+    assert "raised KeyError: 'Answer 7.', " in invalid[0].detail
+    assert "test_code_judges.py:" in invalid[0].detail
+    (error,) = [row["json"]["error"] for row in rows(tmp_path) if row["pair"] == "e007"]
+    assert error["class"] == "KeyError"
+    again = run(judging(judge), tmp_path, examples(60), conditions=(ALONE,), mode="none")
+    assert [each.reply.detail for each in again] == [each.reply.detail for each in made]
+    broken.clear()
+    asked: list[str] = []
+
+    def mended(output: str, **_inputs: Any) -> bool:
+        asked.append(output)
+        return True
+
+    made = run(judging(mended), tmp_path, examples(60), conditions=(ALONE,), mode="invalid")
+    assert sorted(asked) == ["Answer 20.", "Answer 41.", "Answer 7."]
+    assert not any(each.reply.invalid for each in made)
+
+
+def test_five_exceptions_at_first_end_the_recording(judging: Make, tmp_path: Path) -> None:
+    """A judge whose code always fails is not asked sixty times."""
+    asked: list[str] = []
+
+    def judge(output: str, **_inputs: Any) -> bool:
+        asked.append(output)
+        raise ValueError("no key")
+
+    with pytest.raises(
+        FatalJudgeError, match=r"first 5 answers were exceptions.*ValueError: no key, .*\.py:\d+"
+    ) as caught:
+        run(judging(judge), tmp_path, examples(60), conditions=(ALONE,), concurrency=1)
+    assert len(asked) == 5
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_passing_fault_is_retried_and_then_an_answer(judging: Make, tmp_path: Path) -> None:
+    """What the network does to one call is tried again; if it stays, the answer is invalid and recorded."""
+    asked: list[str] = []
+
+    def judge(output: str, **_inputs: Any) -> bool:
+        asked.append(output)
+        if output == "Answer 1.":
+            raise ConnectionResetError("reset")
+        return True
+
+    made = run(judging(judge, max_attempts=2), tmp_path, examples(3), conditions=(ALONE,))
+    assert [each.reply.invalid for each in made] == [None, "raised", None]
+    assert asked.count("Answer 1.") == 2
+    again = run(judging(judge), tmp_path, examples(3), conditions=(ALONE,), mode="none")
+    assert [each.reply.detail for each in again] == [each.reply.detail for each in made]
+
+
+def test_a_late_call_is_recorded_as_invalid(judging: Make, tmp_path: Path) -> None:
+    """A call beyond its time is an answer, too, and a replay finds it."""
+
+    async def judge(output: str, **_inputs: Any) -> bool:
+        await asyncio.sleep(30 if output == "Answer 1." else 0)
+        return True
+
+    made = run(judging(judge, timeout=0.3), tmp_path, examples(2), conditions=(ALONE,))
+    again = run(judging(judge), tmp_path, examples(2), conditions=(ALONE,), mode="none")
+    assert [each.reply.invalid for each in again] == [each.reply.invalid for each in made] == [None, "timeout"]
+
+
+def test_versions_are_not_mixed(judging: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording names the versions of its packages; a replay does not care, and another version is not added."""
+    from importlib import metadata
+
+    versions = {"frame": "1.0"}
+    monkeypatch.setattr(metadata, "version", lambda name: versions[name])
+    table: dict[str, Any] = {"packages": ["frame"], "version": "a"}
+    run(judging(passing, **table), tmp_path, examples(2), conditions=(ALONE,))
+    assert judging(passing, **table).identity["version"] == "a"
+    head = json.loads((tmp_path / "ours" / "own" / "no-cue.jsonl").read_text().partition("\n")[0])
+    assert head["judge"]["packages"] == {"frame": "1.0"}
+    versions["frame"] = "2.0"
+    run(judging(passing, **table), tmp_path, examples(2), conditions=(ALONE,), mode="none")
+    run(judging(passing, **table), tmp_path, examples(2), conditions=(ALONE,))
+    for condition in (ALONE, RECENT):
+        with pytest.raises(CassetteError, match=r'frame: "1.0" -> "2.0".*--judge-record all'):
+            run(judging(passing, **table), tmp_path, examples(3), conditions=(condition,))
+    run(judging(passing, **table), tmp_path, examples(3), conditions=(ALONE,), mode="all")
+    assert '"packages":{"frame":"2.0"}' in (tmp_path / "ours" / "own" / "no-cue.jsonl").read_text()
+    with pytest.raises(CassetteError, match="version"):
+        run(judging(passing, packages=["frame"], version="b"), tmp_path, examples(3), conditions=(ALONE,), mode="none")
