@@ -248,6 +248,17 @@ PROVIDERS = {
     "anthropic": "judgefixtures.providers.anthropic",
     "python": "judgefixtures.providers.python",
     "imported": "judgefixtures.providers.imported",
+    "deepeval": "judgefixtures.adapters.deepeval",
+    "openevals": "judgefixtures.adapters.openevals",
+    "autoevals": "judgefixtures.adapters.autoevals",
+    "pydantic-evals": "judgefixtures.adapters.pydantic_evals",
+    "inspect-ai": "judgefixtures.adapters.inspect_ai",
+    "mlflow": "judgefixtures.adapters.mlflow",
+    "ragas": "judgefixtures.adapters.ragas",
+    "arize-phoenix-evals": "judgefixtures.adapters.arize_phoenix_evals",
+    "langchain": "judgefixtures.adapters.langchain",
+    "haystack-ai": "judgefixtures.adapters.haystack_ai",
+    "dspy": "judgefixtures.adapters.dspy",
 }
 
 

@@ -25,6 +25,8 @@ def check_code(table: JudgeTable) -> None:
     Raises:
         ValueError: Two keys exclude each other.
     """
+    if table.inputs is None and table.record.adapt is not None:
+        raise ValueError(MESSAGES.inputs_missing(table.provider))
     if table.inputs is not None:
         if others := [key for key in OF_PROMPTS if key in table.model_fields_set and getattr(table, key)]:
             raise ValueError(MESSAGES.key_beside_inputs(others[0]))

@@ -8,7 +8,7 @@ import enum
 import json
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def passing(**_inputs: Any) -> Any:
 
 
 @pytest.fixture
-def judging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def judging(monkeypatch: pytest.MonkeyPatch) -> Make:
     """Return a way to make a judge of a target."""
 
     def make(code: Any, **more: Any) -> Judge:
@@ -53,7 +53,7 @@ def judging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         table = {**table, "max_attempts": 1, **more}
         return load_judge({key: value for key, value in table.items() if value is not None}, "ours")
 
-    yield make
+    return make
 
 
 def an_example(number: int = 0, response: str = "So.", **columns: str) -> Example:

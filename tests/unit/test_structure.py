@@ -22,7 +22,7 @@ LAYERS = (
     {"prompts", "parsing", "sources"},
     {"cassettes", "simulator"},
     {"providers"},
-    {"config"},
+    {"config", "adapters"},
     {"client", "swap"},
     {"judges", "batches"},
     {"importers", "metrics"},
@@ -33,7 +33,7 @@ LAYERS = (
     {"__main__"},
 )
 LAYER_OF = {package: number for number, layer in enumerate(LAYERS) for package in layer}
-MOST_PACKAGES = 26
+MOST_PACKAGES = 27
 # Past participles that say nothing of what a value is. The limit may only go down.
 VAGUE, MOST_VAGUE = {"found", "said", "told", "shown", "asked"}, 500
 # The simulator plays the other side of the wire: it knows the pairs, the cues and published numbers, nothing else.
@@ -97,7 +97,7 @@ LONGEST = {ast.ClassDef: 300, ast.FunctionDef: 60, ast.AsyncFunctionDef: 60}  # 
 
 
 def test_every_package_has_a_layer():
-    """There are at most 26 packages, and each is in one layer."""
+    """There are at most 27 packages, and each is in one layer."""
     packages = {package_of(path) for path in PACKAGE.rglob("*.py")}
     assert packages == {*LAYER_OF}
     assert len(packages) <= MOST_PACKAGES
