@@ -20,7 +20,7 @@ LOWEST = $(VENV)-lowest
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: gate quick test test-slow lowest docs reference cassettes record-paper paper browser pictures bench \
-	operating-characteristics real-server real-judge real-scores real-choices clean
+	operating-characteristics real-server real-judge real-scores real-choices frameworks clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -137,6 +137,24 @@ real-server: $(READY) $(SERVED)/.installed  ## a gate over llama.cpp's own serve
 	$(if $(LLAMA_CPP_PYTHON),$(PYTHON) -m venv $(VENV)-llama && $(VENV)-llama/bin/pip install --quiet 'llama-cpp-python[server]')
 	$(RUN) JUDGEFIXTURES_REAL_PYTHON=$(SERVED)/bin/python \
 		$(if $(LLAMA_CPP_PYTHON),JUDGEFIXTURES_LLAMA_PYTHON=$(abspath $(VENV))-llama/bin/python) pytest -n 0 -rs tests/real
+
+FRAMEWORKS = $(VENV)-frameworks
+# The frameworks of tests/frameworks, each with what its judge there needs beside it.
+NAMES = deepeval autoevals openevals pydantic-evals inspect-ai mlflow ragas arize-phoenix-evals langchain haystack-ai dspy
+WITH_autoevals = openai
+WITH_openevals = langchain-openai
+WITH_pydantic-evals = 'pydantic-ai-slim[openai]'
+WITH_inspect-ai = openai
+WITH_arize-phoenix-evals = openai
+WITH_langchain = langchain-openai
+
+frameworks: $(READY) $(NAMES:%=$(FRAMEWORKS)/%/.installed)  ## judges of eleven frameworks, each in its newest version and an environment of its own
+	$(RUN) JUDGEFIXTURES_FRAMEWORKS=$(abspath $(FRAMEWORKS)) pytest -n 2 tests/frameworks
+
+$(FRAMEWORKS)/%/.installed: pyproject.toml
+	$(PYTHON) -m venv $(FRAMEWORKS)/$*
+	$(FRAMEWORKS)/$*/bin/pip install --quiet --editable . $* $(WITH_$*)
+	touch $@
 
 $(SERVED)/.installed: $(REAL)/requirements.txt constraints.txt
 	$(PYTHON) -m venv $(SERVED)

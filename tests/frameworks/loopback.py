@@ -19,7 +19,11 @@ NUMBER = re.compile(r"example no (\d+)")
 NEW = "written recently (in 2025)"
 # How a model that is asked in words answers, by what the prompt says of the form.
 FORMS = {
-    "[[ ## verdict ## ]]": ("[[ ## reasoning ## ]]\nbecause\n\n[[ ## verdict ## ]]\nTrue\n\n[[ ## completed ## ]]", "True", "False"),
+    "[[ ## verdict ## ]]": (
+        "[[ ## reasoning ## ]]\nbecause\n\n[[ ## verdict ## ]]\nTrue\n\n[[ ## completed ## ]]",
+        "True",
+        "False",
+    ),
     "GRADE: $LETTER": ("It is so.\n\nGRADE: C", "GRADE: C", "GRADE: I"),
     '"score"': ('{"score": 1, "reason": "because"}', "1", "0"),
 }

@@ -59,7 +59,9 @@ def run(python: Path, folder: Path, *options: str, url: str = "") -> str:
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "RAGAS_DO_NOT_TRACK": "true", "HAYSTACK_TELEMETRY_ENABLED": "False"}
     environment |= {**quiet, "LOOPBACK": url, "INSPECT_DISABLE_MODEL_API": "0"}
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
     return done.stdout + done.stderr
 
 

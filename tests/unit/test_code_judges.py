@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import enum
 import json
+import os
+import random
+import signal
 import sys
+import time
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +27,7 @@ from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.cassette import CassetteError
 from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
 from judgefixtures.judges.pointwise import scored_response_condition
+from judgefixtures.metrics.contrast_metrics import measure_contrast
 from judgefixtures.models.contrasts import NO_CUE, SingleResponseCondition, as_single_response, contrasts
 from judgefixtures.models.cues import FAMILIES, family
 from judgefixtures.models.pairs import ColumnText, Example, Pair
@@ -73,8 +79,8 @@ def grade(judge: Judge, example: Pair | None = None, condition: Any = ALONE) -> 
 
 def rows(folder: Path, condition: str = "no-cue") -> list[dict[str, Any]]:
     """Return the rows of a recording."""
-    lines = (folder / "ours" / "own" / f"{condition}.jsonl").read_text().splitlines()
-    return [row for line in lines if "digest" in (row := json.loads(line))]
+    lines = (folder / "ours" / "own" / f"{condition}.jsonl").read_text().splitlines(keepends=True)
+    return [row for line in lines if line.endswith("\n") and "digest" in (row := json.loads(line))]
 
 
 # --- fields in ----------------------------------------------------------------------------------------------
@@ -436,3 +442,58 @@ def test_versions_are_not_mixed(judging: Make, tmp_path: Path, monkeypatch: pyte
     assert '"packages":{"frame":"2.0"}' in (tmp_path / "ours" / "own" / "no-cue.jsonl").read_text()
     with pytest.raises(CassetteError, match="version"):
         run(judging(passing, packages=["frame"], version="b"), tmp_path, examples(3), conditions=(ALONE,), mode="none")
+
+
+class Thinks:
+    """A judge that first draws something of its own, and goes by that."""
+
+    def __init__(self, seed: int) -> None:
+        self.draws = random.Random(seed)
+
+    def __call__(self, **_inputs: Any) -> bool:
+        """Return what was drawn."""
+        return self.draws.random() < 0.5
+
+
+@pytest.mark.slow
+def test_no_draw_is_shared_between_arms(judging: Make, tmp_path: Path) -> None:
+    """Of 200 judges that answer at random, the interval of the shift covers 0 in at least 0.85."""
+    contrast, covered = as_single_response(contrasts("recency")[0]), 0
+    for seed in range(200):
+        made = run(judging(Thinks(seed)), tmp_path / str(seed), examples(30), conditions=(contrast.x, contrast.y))
+        shift = measure_contrast(contrast, made[:30], made[30:]).vsr
+        covered += shift.low <= 0 <= shift.high
+    assert covered >= 170
+
+
+@pytest.mark.slow
+def test_a_kill_loses_nothing_that_arrived(judging: Make, tmp_path: Path) -> None:
+    """Of a recording that is killed 20 times, no answer on disk is asked for again, and none is lost."""
+    asked = tmp_path / "asked"
+
+    def judge(output: str, **_inputs: Any) -> bool:
+        with asked.open("a") as file:
+            file.write(f"{output}\n")
+        time.sleep(0.02)
+        return True
+
+    file, arrived = tmp_path / "ours" / "own" / "no-cue.jsonl", set[str]()
+    for kill in range(20):
+        asked.write_text("")
+        if (child := os.fork()) == 0:
+            with contextlib.suppress(BaseException):
+                run(judging(judge), tmp_path, examples(400), conditions=(ALONE,), concurrency=4)
+            os._exit(0)
+        time.sleep(0.3 + 0.02 * kill)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert not arrived & {*asked.read_text().splitlines()}
+        there = rows(tmp_path) if file.exists() else []
+        now = {row["json"]["inputs"]["output"] for row in there}
+        assert arrived <= now
+        arrived = now
+    asked.write_text("")
+    made = run(judging(judge), tmp_path, examples(400), conditions=(ALONE,))
+    assert not arrived & {*asked.read_text().splitlines()}
+    assert [each.reply.verdict.passed for each in made] == [True] * 400
+    assert len(rows(tmp_path)) == 400

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.pages import REPOSITORY
 
-DOCS_WORDS = 32_000  # later work on the documentation raises this by its own allowance only
+DOCS_WORDS = 32_500  # later work on the documentation raises this by its own allowance only
 README_WORDS = 700
 MEAN_OF_A_PAGE = 20  # words a sentence
 MEAN_OF_ALL_PAGES = 18
