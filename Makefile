@@ -145,6 +145,7 @@ WITH_autoevals = openai
 WITH_openevals = langchain-openai
 WITH_pydantic-evals = 'pydantic-ai-slim[openai]'
 WITH_inspect-ai = openai
+WITH_ragas = 'langchain-community<0.4'
 WITH_arize-phoenix-evals = openai
 WITH_langchain = langchain-openai
 

@@ -125,6 +125,7 @@ class JudgeCall:
     moved: dict[str, str] = field(default_factory=dict)  # where redirects led, and what recordings have in its place
     post: BatchRoute | None = None  # nothing goes to the network
     # Reads the HTTP exchanges of code whose results are recorded in place of them: address and body of each answer.
+    hosts: frozenset[str] = frozenset()  # of code: requests to others are none of the judge's; empty: all are its own
     listener: Callable[[str, bytes], None] | None = None
     check_packages: Callable[[Mapping[str, str]], None] = lambda _: None  # raises before versions are mixed
     verdict_pattern: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does

@@ -196,7 +196,7 @@ class HttpExchange:
         ):  # a judge of ours that replays holds no key but those of its table
             secrets.register_request_secrets(request.headers, request.uri)  # before anything can be said of the request
         call.check()  # the judge's code swallowed it and asks again
-        if call.listener is not None:
+        if call.listener is not None or self._is_foreign:
             return False
         if self._find_row() is not None:
             return True
@@ -227,6 +227,8 @@ class HttpExchange:
         secrets.register_request_secrets({"cookie": _header(response, "set-cookie").partition(";")[0]}, "")
         if call.listener is not None:
             call.listener(str(self.request.uri), _decoded(response))
+            return
+        if self._is_foreign:
             return
         if call.record_at_once and status >= 400:  # the judge's own code retries or raises: not an answer
             return
@@ -295,6 +297,12 @@ class HttpExchange:
             body = with_crlf(self._body, self.call.texts) if crlf else self._body
             known[key] = request_digest(method, self._address, body, repeat, occurrence, host, unsaid, place)
         return known[key]
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether the request goes to a host that is none of the judge's."""
+        hosts = self.call.hosts
+        return bool(hosts) and not hosts.intersection({_host(self._address), str(urlsplit(self._address).hostname)})
 
     @property
     def _address(self) -> str:

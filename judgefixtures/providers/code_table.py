@@ -32,6 +32,8 @@ def check_code(table: JudgeTable) -> None:
             raise ValueError(MESSAGES.key_beside_inputs(others[0]))
         if table.strategy != "direct":
             raise ValueError(MESSAGES.key_beside_inputs("strategy"))
+    if table.hosts is not None and table.records_results:
+        raise ValueError(MESSAGES.hosts_without_http())
     if not table.records_results:
         of_results = [key for key in ("result", "version", "packages") if getattr(table, key) is not None]
         of_results += ["pass_mark"] if table.pass_mark is not None and LAYOUTS[table.mode].has_labels else []

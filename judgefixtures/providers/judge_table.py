@@ -75,7 +75,7 @@ def _apart(wordings: list[str]) -> list[str]:
 Wordings = Annotated[list[Annotated[str, pydantic.Field(min_length=1)]], pydantic.AfterValidator(_apart)]
 Temperature = Annotated[float | None, pydantic.Field(ge=0, le=2), pydantic.WrapValidator(_or_unset)]
 InputName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z_]\w*$")]
-CODE_KEYS = ("inputs", "result", "factory", "recording", "version", "packages")
+CODE_KEYS = ("inputs", "result", "factory", "recording", "hosts", "version", "packages")
 Address = Annotated[str, pydantic.Field(pattern=r"^https?://[^\s?#]+$"), pydantic.AfterValidator(_address)]
 
 
@@ -155,6 +155,7 @@ class JudgeTable(StrictTable):
     result: dict[Literal["verdict", "reason", "cost"], str] | None = None
     factory: bool = False
     recording: Literal["result", "http"] | None = None
+    hosts: list[str] | None = pydantic.Field(None, min_length=1)
     version: str | None = pydantic.Field(None, min_length=1)
     packages: list[str] | None = None
     price: Price | None = None

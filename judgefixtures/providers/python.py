@@ -72,6 +72,9 @@ class PythonProvider:
 
     async def complete(self, prompt: str, call: JudgeCall) -> ProviderResponse:
         """Return the function's answer."""
+        if self._table.inputs is not None and not isinstance(prompt, Inputs):
+            raise FatalJudgeError(MESSAGES.prompt_without_inputs(self._target))
+        call.hosts = frozenset(self._table.hosts or ())
         if self._table.records_results:
             exchange = ResultExchange(call, prompt)
             recorded = exchange.find()

@@ -86,12 +86,12 @@ judge = make_judge(
         """
 from openai import AsyncOpenAI
 from ragas.llms import llm_factory
-from ragas.metrics.collections import SimpleCriteria
+from ragas.metrics.collections import DomainSpecificRubrics
 
 llm = llm_factory("gpt-4o", client=AsyncOpenAI(base_url=URL, api_key="none"))
-judge = SimpleCriteria(name="helpful", definition="Does the answer help?", llm=llm)
+judge = DomainSpecificRubrics(llm=llm)
 """,
-        "",
+        "pass_mark = 4",
     ),
     "arize-phoenix-evals": (
         """

@@ -16,6 +16,7 @@ from typing import Any
 
 ALWAYS, IF_NEW = range(3), range(3, 6)
 NUMBER = re.compile(r"example no (\d+)")
+HIGHEST = {"Evaluation Steps:": 10, "Scoring Rubrics:": 5}  # scores of prompts that have another scale than 0 to 1
 NEW = "written recently (in 2025)"
 # How a model that is asked in words answers, by what the prompt says of the form.
 FORMS = {
@@ -35,7 +36,7 @@ def passes(prompt: str) -> bool:
     return place in ALWAYS or (place in IF_NEW and NEW in prompt)
 
 
-def filled(schema: dict[str, Any], good: bool, definitions: dict[str, Any], name: str = "") -> Any:
+def filled(schema: dict[str, Any], good: int, definitions: dict[str, Any], name: str = "") -> Any:
     """Return a value of a JSON schema that passes or fails."""
     if "$ref" in schema:
         return filled(definitions[schema["$ref"].rpartition("/")[2]], good, definitions, name)
@@ -45,7 +46,7 @@ def filled(schema: dict[str, Any], good: bool, definitions: dict[str, Any], name
         passing = [each for each in choices if str(each).lower() in ("yes", "pass", "good", "correct", "true", "1")]
         others = [each for each in choices if each not in passing]
         return passing[0] if good and passing else others[0] if others else choices[0]
-    kinds = {"boolean": good, "integer": int(good), "number": float(good), "string": "because", "null": None}
+    kinds = {"boolean": bool(good), "integer": int(good), "number": float(good), "string": "because", "null": None}
     if schema.get("type") == "array":
         return [filled(schema.get("items", {"type": "string"}), good, definitions, name)]
     if "properties" in schema:
@@ -56,7 +57,8 @@ def filled(schema: dict[str, Any], good: bool, definitions: dict[str, Any], name
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the message that answers a request."""
     prompt = json.dumps(asked["messages"], ensure_ascii=False).replace('\\"', '"')
-    good = passes(prompt)
+    highest = next((each for mark, each in HIGHEST.items() if mark in prompt), 1)
+    good = passes(prompt) * highest
     if tools := asked.get("tools"):
         function = tools[0]["function"]
         schema = function["parameters"]
@@ -70,7 +72,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": in_words(prompt, good)}
 
 
-def in_words(prompt: str, good: bool) -> str:
+def in_words(prompt: str, good: int) -> str:
     """Return an answer in the form that a prompt describes."""
     if "evaluation_steps" in prompt or '"steps"' in prompt:  # GEval asks for its steps first
         return '{"steps": ["Read the output."]}'
