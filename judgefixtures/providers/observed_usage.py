@@ -7,8 +7,6 @@ from typing import Any
 
 from judgefixtures.models.usage import Usage
 
-from . import anthropic, google, openai
-
 
 @dataclass(slots=True)
 class ObservedUsage:
@@ -54,6 +52,8 @@ def _answers(body: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 def _read(answer: Mapping[str, Any]) -> tuple[Usage | None, str]:
+    from . import anthropic, google, openai
+
     counts = answer.get("usage")
     model = str(answer.get("model") or answer.get("modelVersion") or "")
     if isinstance(answer.get("usageMetadata"), dict):

@@ -114,6 +114,9 @@ class PythonProvider:
         except TimeoutError:
             call.abandoned = True
             return exchange.keep({"invalid": "timeout", "detail": self._late})
+        except RetryableError as passing:
+            exchange.put({"invalid": passing.invalid or "raised", "detail": str(passing)})
+            raise
         if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
             raise error
         call.check()

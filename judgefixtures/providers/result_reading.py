@@ -15,7 +15,7 @@ from judgefixtures.util.texts import make_one_line
 from .judge_table import JudgeTable
 from .messages import MESSAGES
 
-SHOWN = 600  # characters of a result in a message
+SHOWN = 500  # characters of a result, or of an exception's message, in a message of ours
 MISSING = object()
 GRADES = ("passed", "success", "verdict", "label")  # fields that hold no score, even as a number
 
@@ -47,7 +47,9 @@ def error_text(recorded: Mapping[str, Any], table: JudgeTable) -> str:
     error = recorded.get("error") or {}
     if "class" not in error:
         return str(recorded.get("detail", ""))
-    return MESSAGES.raised(table.target, error["class"], error.get("message"), error.get("place"))
+    message = make_one_line(str(error.get("message") or ""))
+    message = message if len(message) <= SHOWN else f"{message[:SHOWN]}..."
+    return MESSAGES.raised(table.target, error["class"], message, error.get("place"))
 
 
 def _text(value: Any) -> str:

@@ -17,6 +17,7 @@ from judgefixtures.util import secrets
 from .result_json import to_json
 
 INSTALLED = "site-packages"
+LONGEST = 4000  # characters of an exception's message
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def error_fields(error: BaseException, message: str) -> dict[str, Any]:
     """Return an exception as JSON: its class, its message, and the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{_portable(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    return {"class": type(error).__name__, "message": message, "place": place}
+    return {"class": type(error).__name__, "message": message[:LONGEST], "place": place}
 
 
 def _portable(file: str) -> str:

@@ -25,6 +25,7 @@ FORMS = {
         "True",
         "False",
     ),
+    "Scoring Rubrics:": ('{"score": 5, "feedback": "because"}', "5", "1"),
     "GRADE: $LETTER": ("It is so.\n\nGRADE: C", "GRADE: C", "GRADE: I"),
     '"score"': ('{"score": 1, "reason": "because"}', "1", "0"),
 }
