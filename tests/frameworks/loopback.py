@@ -16,7 +16,6 @@ from typing import Any
 
 ALWAYS, IF_NEW = range(3), range(3, 6)
 NUMBER = re.compile(r"example no (\d+)")
-HIGHEST = {"Evaluation Steps:": 10, "Scoring Rubrics:": 5}  # scores of prompts that have another scale than 0 to 1
 NEW = "written recently (in 2025)"
 # How a model that is asked in words answers, by what the prompt says of the form.
 FORMS = {
@@ -25,6 +24,7 @@ FORMS = {
         "True",
         "False",
     ),
+    "Evaluation Steps:": ('{"score": 10, "reason": "because"}', "10", "0"),
     "Scoring Rubrics:": ('{"score": 5, "feedback": "because"}', "5", "1"),
     "GRADE: $LETTER": ("It is so.\n\nGRADE: C", "GRADE: C", "GRADE: I"),
     '"score"': ('{"score": 1, "reason": "because"}', "1", "0"),
@@ -37,7 +37,7 @@ def passes(prompt: str) -> bool:
     return place in ALWAYS or (place in IF_NEW and NEW in prompt)
 
 
-def filled(schema: dict[str, Any], good: int, definitions: dict[str, Any], name: str = "") -> Any:
+def filled(schema: dict[str, Any], good: bool, definitions: dict[str, Any], name: str = "") -> Any:
     """Return a value of a JSON schema that passes or fails."""
     if "$ref" in schema:
         return filled(definitions[schema["$ref"].rpartition("/")[2]], good, definitions, name)
@@ -47,7 +47,7 @@ def filled(schema: dict[str, Any], good: int, definitions: dict[str, Any], name:
         passing = [each for each in choices if str(each).lower() in ("yes", "pass", "good", "correct", "true", "1")]
         others = [each for each in choices if each not in passing]
         return passing[0] if good and passing else others[0] if others else choices[0]
-    kinds = {"boolean": bool(good), "integer": int(good), "number": float(good), "string": "because", "null": None}
+    kinds = {"boolean": good, "integer": int(good), "number": float(good), "string": "because", "null": None}
     if schema.get("type") == "array":
         return [filled(schema.get("items", {"type": "string"}), good, definitions, name)]
     if "properties" in schema:
@@ -58,8 +58,7 @@ def filled(schema: dict[str, Any], good: int, definitions: dict[str, Any], name:
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the message that answers a request."""
     prompt = json.dumps(asked["messages"], ensure_ascii=False).replace('\\"', '"')
-    highest = next((each for mark, each in HIGHEST.items() if mark in prompt), 1)
-    good = passes(prompt) * highest
+    good = passes(prompt)
     if tools := asked.get("tools"):
         function = tools[0]["function"]
         schema = function["parameters"]
@@ -73,10 +72,8 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": in_words(prompt, good)}
 
 
-def in_words(prompt: str, good: int) -> str:
+def in_words(prompt: str, good: bool) -> str:
     """Return an answer in the form that a prompt describes."""
-    if "evaluation_steps" in prompt or '"steps"' in prompt:  # GEval asks for its steps first
-        return '{"steps": ["Read the output."]}'
     for mark, (text, passing, failing) in FORMS.items():
         if mark in prompt:
             return text if good else text.replace(passing, failing)
