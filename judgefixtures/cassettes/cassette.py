@@ -340,13 +340,24 @@ class Cassette:
         if now == self._checked_packages:
             return
         beside = [path for path in sorted(self.final_path.parent.glob("*.jsonl")) if ".part" not in path.name]
-        for path in [self.file.path] if self.mode == "all" else beside:
-            identity = header_identity(path)
-            recorded = identity.get("packages", {})
-            if identity.get("target") == self.identity()["target"] and recorded != now:
-                changed, answers = identity_differences(recorded, now), len(CassetteFile(path))
-                raise CassetteError(MESSAGES.other_packages(path, self.judge, changed, answers, self.command("all")))
+        paths = [self.file.path] if self.mode == "all" else beside
+        identities = {path: header_identity(path) for path in paths}
+        own = [path for path, identity in identities.items() if identity.get("target") == self.identity()["target"]]
+        if other := [path for path in own if identities[path].get("packages", {}) != now]:
+            changed = identity_differences(identities[other[0]].get("packages", {}), now)
+            rows = [row for path in own for row in CassetteFile(path).read_rows()]
+            cost = cost_of_results(rows)
+            raise CassetteError(
+                MESSAGES.other_packages(other[0], self.judge, changed, len(rows), cost, self.command("all"))
+            )
         self._checked_packages = dict(now)
+
+    @property
+    def changed_packages(self) -> list[str]:
+        """The versions that an `all` replaces: `deepeval: "3.0" -> "3.1"`."""
+        before = self.older.header if self.older is not None else None
+        now = self.identity().get("packages", {})
+        return identity_differences(before["judge"].get("packages", now), now) if before and self.asked else []
 
     @property
     def _renewal(self) -> str:
@@ -359,6 +370,12 @@ class Cassette:
         if self.mode == "none":
             return f"Go back to the recorded judge, or record anew: {self.command('all')}"
         return MESSAGES.all_of_other_judges(self.command("all"))
+
+
+def cost_of_results(rows: Sequence[CassetteRow]) -> float | None:
+    """Return the price in USD that recorded calls state, or None if one of them states none."""
+    usages = [json.loads(row.body or b"{}").get("usage", {}) for row in rows]
+    return sum(usage["usd"] for usage in usages) if all("usd" in usage for usage in usages) else None
 
 
 # --- why nothing in it answers -------------------------------------------------------------------------------

@@ -165,6 +165,8 @@ def note_unfinished_files(context: RunContext) -> Iterator[list[Cassette]]:
         for cassette in cassettes:
             if cassette.resumed:
                 context.note(MESSAGES.resumed_recording(cassette))
+            if changed := cassette.changed_packages:
+                context.note(MESSAGES.renewed_packages(cassette, changed))
             if cassette.renews:
                 context.note(MESSAGES.renewed_recording(cassette))
             for path in cassette.set_aside:

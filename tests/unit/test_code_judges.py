@@ -17,14 +17,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.asking import PATIENCE, finished, run
+from support.server import serving, wire
 
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.cassette import CassetteError
+from judgefixtures.cassettes.store import CassetteStore
 from judgefixtures.judges.judge import FatalJudgeError, Judge, load_judge
 from judgefixtures.judges.pointwise import scored_response_condition
 from judgefixtures.metrics.contrast_metrics import measure_contrast
@@ -424,7 +427,8 @@ def test_versions_are_not_mixed(judging: Make, tmp_path: Path, monkeypatch: pyte
     from importlib import metadata
 
     versions = {"frame": "1.0"}
-    monkeypatch.setattr(metadata, "version", lambda name: versions[name])
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: versions.get(name) or real(name))
     table: dict[str, Any] = {"packages": ["frame"], "version": "a"}
     run(judging(passing, **table), tmp_path, examples(2), conditions=(ALONE,))
     assert judging(passing, **table).identity["version"] == "a"
@@ -440,6 +444,53 @@ def test_versions_are_not_mixed(judging: Make, tmp_path: Path, monkeypatch: pyte
     assert '"packages":{"frame":"2.0"}' in (tmp_path / "ours" / "own" / "no-cue.jsonl").read_text()
     with pytest.raises(CassetteError, match="version"):
         run(judging(passing, packages=["frame"], version="b"), tmp_path, examples(3), conditions=(ALONE,), mode="none")
+
+
+def test_usage_is_read_from_what_passes_or_from_the_result(judging: Make, tmp_path: Path) -> None:
+    """The tokens of all HTTP answers of a call are summed; without any the result's own fields count."""
+
+    async def judge(output: str, **_inputs: Any) -> Any:
+        if output == "Answer 0.":
+            async with httpx.AsyncClient() as client:
+                for _ in range(2):
+                    await client.post(server.url, json={"model": "m"})
+        return {"passed": True, "cost": 0.25, "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+    with serving(wire({"model": "m-1", "choices": [], "usage": usage})) as server:
+        made = run(judging(judge), tmp_path, examples(2), conditions=(ALONE,))
+    row = rows(tmp_path)[0]["json"]
+    assert (row["usage"]["input_tokens"], row["usage"]["output_tokens"], row["served"]) == (20, 4, "m-1")
+    counts = [(each.reply.usage.input_tokens, each.reply.usage.output_tokens, each.reply.usage.usd) for each in made]
+    assert counts == [(20, 4, 0.25), (7, 3, 0.25)]
+    again = run(judging(judge), tmp_path, examples(2), conditions=(ALONE,), mode="none")
+    assert [each.reply.usage for each in again] == [each.reply.usage for each in made]
+
+
+def test_only_the_judges_own_hosts_are_recorded(judging: Make, tmp_path: Path) -> None:
+    """With `recording = "http"` and `hosts`, a request to another server passes and is not kept."""
+
+    async def judge(**_inputs: Any) -> str:
+        async with httpx.AsyncClient() as client:
+            await client.get(f"{other.url.replace('127.0.0.1', 'localhost')}/prices")
+            return (await client.post(f"{own.url}/v1", json={})).text
+
+    with serving(wire({"verdict": "pass"})) as own, serving(wire({"price": 1})) as other:
+        table = {"recording": "http", "hosts": ["127.0.0.1"]}
+        made = run(judging(judge, **table), tmp_path, examples(2), conditions=(ALONE,))
+    assert [each.reply.verdict.passed for each in made] == [True, True]
+    assert [json.loads(row["text"]) for row in rows(tmp_path)] == [{"verdict": "pass"}] * 2
+
+
+def test_a_value_survives_in_the_recordings_pairs(judging: Make, tmp_path: Path) -> None:
+    """The pairs of a recording keep a list as a list, and a replay from them passes the same."""
+    example = an_example(contexts=ColumnText('["a"]', ["a"]), other="x")
+    judge = judging(passing, inputs={"output": "{response}", "contexts": "{contexts}"})
+    run(judge, tmp_path, [judge.shows(example)], conditions=(ALONE,))
+    (kept,) = CassetteStore(tmp_path).frozen("ours", "own")
+    assert inputs_of(judge, kept)["contexts"] == ["a"]
+    assert '"contexts": ["a"]' in (tmp_path / "ours" / "own" / "pairs.jsonl").read_text()
+    run(judge, tmp_path, [kept], conditions=(ALONE,), mode="none")
 
 
 class Thinks:
