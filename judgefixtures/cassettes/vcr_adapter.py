@@ -301,8 +301,7 @@ class HttpExchange:
     @property
     def _is_foreign(self) -> bool:
         """Whether the request goes to a host that is none of the judge's."""
-        hosts = self.call.hosts
-        return bool(hosts) and not hosts.intersection({_host(self._address), str(urlsplit(self._address).hostname)})
+        return bool(self.call.hosts) and urlsplit(self._address).hostname not in self.call.hosts
 
     @property
     def _address(self) -> str:

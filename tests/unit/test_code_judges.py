@@ -23,6 +23,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.asking import PATIENCE, finished, run
+from support.project import suite, uncontrolled
 from support.server import serving, wire
 
 from judgefixtures.cassettes.calls import CassetteMissError
@@ -37,6 +38,8 @@ from judgefixtures.models.pairs import ColumnText, Example, Pair
 from judgefixtures.prompts.inputs import load_inputs
 from judgefixtures.providers.result_json import to_json
 from judgefixtures.util.errors import JudgeFixturesError
+
+pytest_plugins = ["pytester"]
 
 INPUTS = {"input": "{question}", "output": "{response}"}
 ALONE = SingleResponseCondition()
@@ -554,3 +557,68 @@ def test_a_kill_loses_nothing_that_arrived(judging: Make, tmp_path: Path) -> Non
     assert not arrived & {*asked.read_text().splitlines()}
     assert [each.reply.verdict.passed for each in made] == [True] * 400
     assert len(rows(tmp_path)) == 400
+
+
+# --- in a run ---------------------------------------------------------------------------------------------
+
+CONFIGURATION = """
+[tool.pytest.ini_options]
+pythonpath = ["."]
+[tool.judgefixtures]
+judge = "ours"
+dataset = ["own"]
+[tool.judgefixtures.datasets.own]
+path = "own.jsonl"
+[tool.judgefixtures.judges.ours]
+provider = "python"
+target = "evals:judge"
+mode = "binary"
+inputs = {output = "{response}"}
+"""
+CODE = """
+def judge(output):
+    number = int(output.split()[1])
+    if number in (7, 20, 41):
+        BROKEN
+    return {"passed": number % 10 < (6 if "2025" in output else 3), "reason": "so"}
+"""
+
+
+def project(pytester: pytest.Pytester, broken: str) -> None:
+    """Write a project of 60 examples with a judge that does something else about three of them."""
+    pytester.makepyprojecttoml(uncontrolled(CONFIGURATION))
+    pytester.makepyfile(test_recency=suite("recency"), evals=CODE.replace("BROKEN", broken))
+    rows = [{"id": f"e{n:03}", "question": "Why?", "response": f"Answer {n} it is."} for n in range(60)]
+    (pytester.path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.slow
+def test_a_gate_needs_no_code_in_a_replay(pytester: pytest.Pytester) -> None:
+    """A recording with three exceptions is complete; its report and exit code are those of a replay without code."""
+    results = []
+    for broken in ("return {'passed': None}", "raise KeyError(number)"):
+        project(pytester, broken)
+        made = pytester.runpytest_subprocess("--judge-record", "all", "--judge-report", "made")
+        (pytester.path / "evals.py").unlink()
+        again = pytester.runpytest_subprocess("--judge-report", "again")
+        assert made.ret == again.ret
+        results.append(made.ret)
+        reports = [(pytester.path / name / "report.json").read_bytes() for name in ("made", "again")]
+        assert reports[0] == reports[1]
+    assert results[0] == results[1]
+    (row,) = json.loads(reports[0])["contrasts"]
+    assert row["invalid_pairs"] == 3
+    assert row["n"] == 57
+
+
+@pytest.mark.slow
+def test_a_judge_that_always_raises_ends_the_run(pytester: pytest.Pytester) -> None:
+    """The run names class, message, file and line, and with -v the traceback."""
+    project(pytester, "pass")
+    pytester.makepyfile(evals="def judge(output):\n    return {}['verdict']\n")
+    said = str(pytester.runpytest_subprocess("--judge-record", "missing").stdout)
+    assert "KeyError: 'verdict', evals.py:2" in said
+    assert "Traceback" not in said
+    said = str(pytester.runpytest_subprocess("--judge-record", "all", "-v").stdout)
+    assert "Traceback" in said
+    assert "return {}['verdict']" in said
