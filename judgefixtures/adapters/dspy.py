@@ -11,11 +11,10 @@ def adapt(module: Any, _table: Any) -> Callable[..., Any]:
     import dspy
 
     async def predict(**inputs: Any) -> dict[str, Any]:
-        model = module.get_lm() if all(each.lm for each in module.predictors()) else dspy.settings.lm
-        with dspy.context(lm=model.copy(cache=False) if model is not None else None, track_usage=False):
-            own = module.deepcopy()
-            own.set_lm(dspy.settings.lm)
-            return dict((await own.acall(**inputs)).items())
+        own = module.deepcopy()
+        for each in own.predictors():
+            each.lm = (each.lm or dspy.settings.lm).copy(cache=False)
+        return dict((await own.acall(**inputs)).items())
 
     return predict
 

@@ -40,6 +40,7 @@ _Outcome = tuple[Any, BaseException | None]  # what a function returned, or rais
 
 MOST_THREADS = 64
 NOT_LET_IN = (401, 403)  # statuses that every call will get
+OVERLOADED = (429, 498, 503, 529)  # statuses that say nothing of one call
 OURS = (
     CassetteMissError,
     NetworkBlockedError,
@@ -113,7 +114,7 @@ class PythonProvider:
             returned, error = await self._call(function, exchange.prompt, call)
         except TimeoutError:
             call.abandoned = True
-            return exchange.keep({"invalid": "timeout", "detail": self._late})
+            return exchange.keep({"invalid": "timeout", "detail": self._late, **about()})
         except RetryableError as passing:
             exchange.put({"invalid": passing.invalid or "raised", "detail": str(passing)})
             raise
@@ -130,8 +131,9 @@ class PythonProvider:
         try:
             _classified(raised, self._target)
         except RetryableError as passing:
-            detail = error_text(exchange.put(recorded), self._table)  # written if the last attempt fails, too
-            passing.args, passing.invalid = (detail,), "raised"
+            if passing.status not in OVERLOADED:
+                detail = error_text(exchange.put(recorded), self._table)  # written if the last attempt fails, too
+                passing.args, passing.invalid = (detail,), "raised"
             raise
         except FatalJudgeError:
             pass
@@ -140,11 +142,12 @@ class PythonProvider:
     def _loaded(self) -> Callable[..., Any]:
         """Return the target, imported at the first call."""
         if self._function is None:
-            target = load_target(self._target)
-            if self._table.factory:
-                target = _made(target, self._target)
-            adapt = self._table.record.adapt
-            function = target if adapt is None else adapt(target, self._table)
+            target, adapt = load_target(self._target), self._table.record.adapt
+            try:
+                target = target() if self._table.factory else target
+                function = target if adapt is None else adapt(target, self._table)
+            except Exception as error:
+                raise FatalJudgeError(MESSAGES.not_made(self._target, _describe(error), _place(error))) from error
             if not callable(function):
                 raise FatalJudgeError(MESSAGES.target_not_callable(self._target, type(target).__name__))
             if self._table.records_results:
@@ -251,14 +254,6 @@ def load_target(target: str) -> Any:
             f"target = {target!r} cannot be imported: its module raised {_describe(error)}, {_place(error)}."
         ) from None
     return resolved
-
-
-def _made(factory: Any, target: str) -> Any:
-    """Return what a factory makes, or raise FatalJudgeError."""
-    try:
-        return factory()
-    except Exception as error:
-        raise FatalJudgeError(MESSAGES.factory_failed(target, _describe(error), _place(error))) from error
 
 
 async def _started(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -413,6 +413,29 @@ def test_a_passing_fault_is_retried_and_then_an_answer(judging: Make, tmp_path: 
     assert [each.reply.detail for each in again] == [each.reply.detail for each in made]
 
 
+class RefusedError(Exception):
+    """What a client raises for a refused key."""
+
+    status_code = 401
+
+
+def test_a_refused_key_ends_the_recording_at_once(judging: Make, tmp_path: Path) -> None:
+    """A key that is refused is no answer about one example: nothing is recorded."""
+
+    def judge(**_inputs: Any) -> bool:
+        raise RefusedError("Invalid key")
+
+    with pytest.raises(FatalJudgeError, match="HTTP 401"):
+        run(judging(judge), tmp_path, examples(3), conditions=(ALONE,))
+    assert not (tmp_path / "ours" / "own" / "no-cue.jsonl").exists()
+
+
+def test_a_factory_that_fails_is_told(judging: Make) -> None:
+    """The error of a factory ends the run with its place."""
+    with pytest.raises(FatalJudgeError, match=r"KeyError: 'model', .*\.py:\d+"):
+        grade(judging(lambda: {}["model"], factory=True))
+
+
 def test_a_late_call_is_recorded_as_invalid(judging: Make, tmp_path: Path) -> None:
     """A call beyond its time is an answer, too, and a replay finds it."""
 
