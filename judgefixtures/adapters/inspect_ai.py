@@ -32,9 +32,9 @@ def adapt(target: Any, _table: Any) -> Callable[..., Any]:
         scored = await scorer(state, Target(target or ""))
         reason = scored.explanation or ""
         unread = scored.value is None or reason.startswith(UNREADABLE)
-        plain = isinstance(scored.value, str | bool | int | float)
-        value = None if unread else number(scored.value) if plain else scored.value
-        return {"score": value, "value": scored.value if plain else None, "reason": reason}
+        if unread or not isinstance(scored.value, str | bool | int | float):
+            return {"score": None if unread else scored.value, "reason": reason}
+        return {"score": number(scored.value), "value": scored.value, "reason": reason}
 
     return score
 

@@ -1,5 +1,6 @@
 """Adapter of Ragas: a metric with its model, of ragas.metrics.collections or of a single turn."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,12 @@ def adapt(metric: Any, _table: Any) -> Callable[..., Any]:
         if hasattr(metric, "single_turn_ascore"):
             from ragas.dataset_schema import SingleTurnSample
 
-            return {"score": await metric.single_turn_ascore(SingleTurnSample(**inputs))}
-        scored = await metric.ascore(**inputs)
-        return {"score": getattr(scored, "value", scored), "reason": getattr(scored, "reason", None)}
+            scored = await metric.single_turn_ascore(SingleTurnSample(**inputs))
+        else:
+            scored = await metric.ascore(**inputs)
+        value = getattr(scored, "value", scored)
+        unread = isinstance(value, float) and math.isnan(value)  # Ragas could not read the model's answer
+        return {"score": None if unread else value, "reason": getattr(scored, "reason", None)}
 
     return score
 

@@ -89,7 +89,8 @@ class Handler(BaseHTTPRequestHandler):
         """Answer one request."""
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.seen.append(asked)  # type: ignore[attr-defined]
-        message = answer(asked)
+        fixed = self.server.in_words  # type: ignore[attr-defined]
+        message = {"role": "assistant", "content": fixed} if fixed else answer(asked)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
         body = json.dumps(
             {
@@ -112,10 +113,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[ThreadingHTTPServer]:
-    """Serve on a free port; `seen` has the requests."""
+def serving(in_words: str = "") -> Iterator[ThreadingHTTPServer]:
+    """Serve on a free port; `seen` has the requests. With `in_words` every answer is that text."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.seen = []  # type: ignore[attr-defined]
+    server.seen, server.in_words = [], in_words  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server

@@ -88,3 +88,16 @@ def test_a_judge_of_a_framework_is_gated(framework: str, tmp_path: Path) -> None
     assert (tmp_path / "replayed" / "report.html").read_bytes() == (tmp_path / "again" / "report.html").read_bytes()
     lines = (tmp_path / "cassettes" / "ours" / "own" / "recency-new.jsonl").read_text().splitlines()
     assert framework in json.loads(lines[0])["judge"]["packages"]
+
+
+def test_a_grade_that_inspect_did_not_find_is_invalid(tmp_path: Path) -> None:
+    """What a framework returns for an answer that it could not read is no fail."""
+    python = VENVS / "inspect-ai" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"no {python}: make frameworks")
+    project(tmp_path, "inspect-ai")
+    with serving(in_words="I cannot say.") as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        run(python, tmp_path, "--judge-record", "missing", "--judge-report", "recorded", url=url)
+    (row,) = json.loads((tmp_path / "recorded" / "report.json").read_text())["contrasts"]
+    assert (row["n"], row["invalid_pairs"]) == (0, EXAMPLES)
