@@ -44,7 +44,8 @@ def _probability_row(probability: Probability) -> rows.ProbabilityRow:
 def pair_row(judge: str, dataset: str, pair: Pair) -> rows.PairRow | rows.ExampleRow:
     """Return the row of a pair or example."""
     kind = rows.ExampleRow if isinstance(pair, Example) else rows.PairRow
-    return kind.from_sources(pair, dataset=dataset, pair=pair.id, columns=dict(pair.columns) or None, judges=(judge,))
+    columns = {name: str(text) for name, text in pair.columns.items()}  # xdist sends plain texts only
+    return kind.from_sources(pair, dataset=dataset, pair=pair.id, columns=columns or None, judges=(judge,))
 
 
 def pairs_digest(written: Iterable[Mapping[str, Any]]) -> str:
