@@ -1,6 +1,6 @@
 """Evidence that the answers to the same prompts changed since the recording (e-values).
 
-docs/canary.md derives the e-values, which hold for any number of runs (Ville's inequality).
+docs/explanation/canary.md explains the e-values, which hold for any number of runs (Ville's inequality).
 """
 
 import math

@@ -25,6 +25,7 @@ from judgefixtures.statistics.estimate import Status
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
+PACKAGE = REPOSITORY / "judgefixtures"
 PAGES = sorted([*DOCS.rglob("*.md"), *REPOSITORY.glob("*.md"), *REPOSITORY.glob("examples/*/README.md")])
 # What the reference takes to be known.
 PUBLIC_WORDS = (
@@ -80,6 +81,14 @@ def test_links_point_at_headings_that_are_there(page: Path) -> None:
     assert [
         (target, name) for target, name in found if name not in anchors(page.parent / target if target else page)
     ] == []
+
+
+def test_pages_that_the_code_names_are_there() -> None:
+    """A docstring or message that sends somebody to a page of docs names one that exists."""
+    texts = [path.read_text("utf-8") for kind in ("*.py", "*.jinja", "*.toml") for path in PACKAGE.rglob(kind)]
+    named = {name for text in texts for name in re.findall(r"\bdocs/[\w/-]+\.md", text)}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (REPOSITORY / name).exists()] == []
 
 
 def anchors(page: Path) -> set[str]:
