@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from support.rendered import lines_about
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.models.pairs import Pair
 from judgefixtures.models.probabilities import Token
@@ -145,7 +143,7 @@ THOUGHT = 'Response 2 was written recently. Draft: [[A]] {"selected_response": 1
 
 
 @pytest.mark.parametrize(("opening", "closing"), MARKS, ids=IDS)
-def test_a_thought_is_neither_verdict_nor_reason(opening: str, closing: str, snapshot: SnapshotAssertion) -> None:
+def test_a_thought_is_neither_verdict_nor_reason(opening: str, closing: str) -> None:
     """In every form, closed, twice, nested, without its opening mark, or never closed, before prose and after it."""
     for thought in (
         f"{opening}{THOUGHT}{closing}",
@@ -156,9 +154,9 @@ def test_a_thought_is_neither_verdict_nor_reason(opening: str, closing: str, sna
     ):
         found = parse_verdict(f"{thought}\nIt names the year. [[B]]", "brackets")
         assert (found.selected_response, "recently" in found.reason) == (2, False), thought
-        assert lines_about(found.reason, "names the") == snapshot
+        assert found.reason.endswith("It names the year.")
         stated = parse_verdict(f'{thought}{{"selected_response": 2, "reason": "It names the year."}}')
-        assert (stated.selected_response, stated.reason) == snapshot
+        assert (stated.selected_response, stated.reason) == (2, "It names the year.")
     for before in ("", "Let me compare.\n", "Let me compare. "):
         assert parse_verdict(f"{before}{opening}{THOUGHT} But", "brackets").invalid in ("empty", "no-token")
         assert parse_verdict(f"{before}{opening}{THOUGHT} But").invalid in ("empty", "no-json")
@@ -167,22 +165,20 @@ def test_a_thought_is_neither_verdict_nor_reason(opening: str, closing: str, sna
 
 
 @pytest.mark.parametrize(("opening", "closing"), MARKS, ids=IDS)
-def test_a_thought_within_a_reason_is_no_reason(opening: str, closing: str, snapshot: SnapshotAssertion) -> None:
+def test_a_thought_within_a_reason_is_no_reason(opening: str, closing: str) -> None:
     """A field of reasons that holds a thinking block gives the rest of it as the reason."""
     text = json.dumps({"selected_response": 2, "reason": f"{opening}It is new.{closing} It names the year."})
-    assert parse_verdict(text).reason == snapshot
+    assert parse_verdict(text).reason == "It names the year."
 
 
 @pytest.mark.parametrize("reason", [["%s"], {"why": "%s"}, [{"step": "%s"}, "It is clear."]])
 @pytest.mark.parametrize("thought", ["<think>It is new.</think>", "See <think> it is new. </think>"])
-def test_a_thought_within_a_list_or_an_object_is_no_reason(
-    thought: str, reason: object, snapshot: SnapshotAssertion
-) -> None:
+def test_a_thought_within_a_list_or_an_object_is_no_reason(thought: str, reason: object) -> None:
     """A reason of several texts is given as JSON, without the thinking blocks in them."""
     text = json.dumps({"selected_response": 2, "reason": reason}) % f"{thought} It names the year."
     found = parse_verdict(text)
     assert (found.selected_response, found.repaired) == (2, ("reason",))
-    assert lines_about(found.reason, "names the") == snapshot
+    assert "It names the year." in found.reason
     assert "new" not in found.reason
 
 
@@ -198,40 +194,39 @@ def test_a_thought_within_a_list_or_an_object_is_no_reason(
         "It shows its reader <think> without its </think> and goes on.",
     ],
 )
-def test_a_reason_that_names_a_mark_is_kept_whole(reason: str, snapshot: SnapshotAssertion) -> None:
+def test_a_reason_that_names_a_mark_is_kept_whole(reason: str) -> None:
     """A sentence that speaks of a mark is no thinking block, in JSON, in JSON after prose, and before brackets."""
     text = json.dumps({"selected_response": 1, "reason": reason}, ensure_ascii=False)
     for each in (text, f"Sure: {text}", f"```json\n{text}\n```"):
-        assert (parse_verdict(each).selected_response, parse_verdict(each).reason) == snapshot
+        assert (parse_verdict(each).selected_response, parse_verdict(each).reason) == (1, reason)
     found = parse_verdict(f"{reason} [[A]]", "brackets")
-    assert (found.selected_response, found.reason) == snapshot
+    assert (found.selected_response, found.reason) == (1, reason)
 
 
 @pytest.mark.parametrize("end", ["so it is clear.", "It is clear."])
 @pytest.mark.parametrize(("opening", "closing"), MARKS, ids=IDS)
-def test_a_thought_in_the_middle_of_a_sentence_is_cut(
-    opening: str, closing: str, end: str, snapshot: SnapshotAssertion
-) -> None:
+def test_a_thought_in_the_middle_of_a_sentence_is_cut(opening: str, closing: str, end: str) -> None:
     """A block that opens and closes within a line is no mention of its marks: neither verdict nor reason."""
     reason = f"It names the year {opening} it was written recently, [[A]] {closing} {end}"
+    expected = f"It names the year  {end}"
     text = json.dumps({"selected_response": 2, "reason": reason}, ensure_ascii=False)
     for each in (text, f"Sure: {text}"):
-        assert (parse_verdict(each).selected_response, parse_verdict(each).reason) == snapshot
+        assert (parse_verdict(each).selected_response, parse_verdict(each).reason) == (2, expected)
     found = parse_verdict(f"{reason} [[B]]", "brackets")
-    assert (found.selected_response, found.reason) == snapshot
+    assert (found.selected_response, found.reason) == (2, expected)
 
 
-def test_plans_are_read_without_thoughts(snapshot: SnapshotAssertion) -> None:
+def test_plans_are_read_without_thoughts() -> None:
     """A draft in a thinking block of any form is not carried out."""
     plan = "1. Check that each response names the year of the flood."
     for opening, closing in itertools.islice(MARKS, 0, None, 3):
         found = read_plan(f"{opening}1. Prefer the new one.{closing}{plan}", Pair("1", "Why?", "a", "b"), "self")
-        assert (found.origin, found.text) == snapshot
+        assert (found.origin, found.text) == ("self", plan)
 
 
 @pytest.mark.parametrize("opening", ["<think>", "It is a question of dates. <think>", ""])
 def test_a_log_s_reasons_are_those_that_were_stated(
-    opening: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+    opening: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is imported as a reason holds no thinking block, not even one whose opening mark the server swallowed."""
     from judgefixtures.cli.main import main
@@ -242,4 +237,6 @@ def test_a_log_s_reasons_are_those_that_were_stated(
     (tmp_path / "log.jsonl").write_text(json.dumps({**row, "reason": reason}) + "\n")
     assert main(["import", "log.jsonl", "--judge", "mine"]) == 0
     (file,) = tmp_path.rglob("imported.jsonl")
-    assert json.loads(file.read_text().splitlines()[1])["reason"] == snapshot
+    assert (
+        json.loads(file.read_text().splitlines()[1])["reason"] == f"{opening.removesuffix('<think>')}It names the year."
+    )

@@ -178,14 +178,14 @@ def test_a_label_may_be_called_plain() -> None:
     assert (contrast["cue"], contrast["edit"]) == (True, False)
 
 
-def test_what_a_template_shows_is_kept_in_its_order(snapshot: SnapshotAssertion) -> None:
+def test_what_a_template_shows_is_kept_in_its_order() -> None:
     """Each column has its name and text behind all else; an example without any has nothing there."""
     columns = {"reference": "Paris.", "context": "User: Where?\nAssistant: There."}
     examples = [{**EXAMPLE, "pair": "1", "columns": columns}, {**EXAMPLE, "pair": "2"}]
     data = browser_data({}, [grade("1", "no-cue"), grade("2", "no-cue")], examples)
     (*_, kept), plain = data["pairs"]
-    assert {data["strings"][name]: data["strings"][text] for name, text in kept} == snapshot
-    assert [data["strings"][name] for name, _ in kept] == snapshot
+    assert {data["strings"][name]: data["strings"][text] for name, text in kept} == columns
+    assert [data["strings"][name] for name, _ in kept] == [*columns]
     assert len(plain) == len(data["pairs"][0]) - 1
 
 

@@ -357,11 +357,11 @@ def rating(value: float | None, reason: str = "It is right.", **more: Any) -> Ju
     return JudgeReply(Score(value, reason, None if value is not None else "no-json"), **more)
 
 
-def test_the_higher_score_is_chosen(snapshot: SnapshotAssertion) -> None:
+def test_the_higher_score_is_chosen() -> None:
     """A verdict says which score is higher, with both reasons; equal scores are a tie, or invalid."""
     first = compare_scores(rating(7), rating(6.5, "Dull"), "Story", counts_ties=True)
     assert (first.verdict.selected_response, first.verdict.scores) == (1, (7, 6.5))
-    assert first.verdict.reason == snapshot
+    assert first.verdict.reason == "Story 1 (7): It is right. Story 2 (6.5): Dull."
     assert compare_scores(rating(1), rating(2), "Story", counts_ties=True).verdict.selected_response == 2
     tie = compare_scores(rating(7), rating(7), "Response", counts_ties=True)
     assert (tie.verdict.tie, tie.verdict.outcome, tie.verdict.scores) == (True, 0.5, (7, 7))

@@ -110,9 +110,13 @@ def own_template(folder: Path, text: str, name: str = "own.txt") -> Path:
 # --- the printed prompt -----------------------------------------------------------------------------------
 
 
-def test_the_paper_prompt_to_the_letter(snapshot: SnapshotAssertion) -> None:
+def test_the_paper_prompt_to_the_letter() -> None:
     """For answers the prompt is the one printed in Appendix A, cue 2 on its own line after cue 1."""
-    assert load_template("silent-judge").render(PAIR, NEW_OLD) == snapshot
+    assert load_template("silent-judge").render(PAIR, NEW_OLD) == (
+        f"{PAPER_HEAD}{QUESTION}\nResponse 1:\n{FIRST}\nResponse 2:\n{SECOND}\n"
+        "Response 1 was written recently (in 2025).\n"
+        "Response 2 was written a long time ago (in 1950)."
+    )
 
 
 def test_without_cues_their_lines_are_empty() -> None:
@@ -122,9 +126,13 @@ def test_without_cues_their_lines_are_empty() -> None:
     )
 
 
-def test_before_puts_each_cue_above_its_response(snapshot: SnapshotAssertion) -> None:
+def test_before_puts_each_cue_above_its_response() -> None:
     """With placement "before" each cue is the line above its own response, and the slots after are empty."""
-    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == snapshot
+    assert load_template("silent-judge", "before").render(PAIR, NEW_OLD, "before") == (
+        f"{PAPER_HEAD}{QUESTION}\n"
+        f"Response 1:\nResponse 1 was written recently (in 2025).\n{FIRST}\n"
+        f"Response 2:\nResponse 2 was written a long time ago (in 1950).\n{SECOND}\n\n"
+    )
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

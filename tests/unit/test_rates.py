@@ -616,7 +616,7 @@ def test_the_preflight_says_that_a_tier_has_no_price(project: Project, snapshot:
     assert lines_about(said, "'gpt-4o'") == snapshot
 
 
-def test_the_system_prompt_goes_first(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_the_system_prompt_goes_first(tmp_path: Path) -> None:
     """What is the same for all stands before what differs, on the wire of each provider: caches keep a start alone."""
     file = tmp_path / "system.txt"
     file.write_text(INSTRUCTIONS)
@@ -629,7 +629,7 @@ def test_the_system_prompt_goes_first(tmp_path: Path, snapshot: SnapshotAssertio
             ask(judge)
         body = server.asked[0].body
         first = body["messages"][0] if sdk == "openai" else body["systemInstruction"]["parts"][0]
-        assert lines_about(first.values(), "fair, and") == snapshot
+        assert INSTRUCTIONS in first.values()
         assert INSTRUCTIONS not in server.asked[0].prompt
 
 

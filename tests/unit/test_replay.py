@@ -848,14 +848,12 @@ def test_a_redirected_answer_replays(
 
 
 @pytest.mark.parametrize("provider", ["openai", "google"])
-def test_words_of_headers_that_are_no_secrets_stay_in_answers(
-    provider: str, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_words_of_headers_that_are_no_secrets_stay_in_answers(provider: str, tmp_path: Path) -> None:
     """What an SDK says of itself in its headers are words that a judge may use: they stay in its answers."""
     text = "It names the Bearer scheme, python, CPython, asyncio, Linux, async:asyncio and application/json."
     with loopback(lambda asked: asked.answered(verdict(text))) as server:
         recorded = ask(sdk_judge(provider, server.url), tmp_path, "missing")
-    assert recorded[NAMES[0]][0] == snapshot
+    assert recorded[NAMES[0]][0] == (1, text, None)
     assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
 
 

@@ -10,7 +10,6 @@ from urllib.parse import quote, quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from judgefixtures.util.secrets import (
     MOST_RECENT,
@@ -91,16 +90,16 @@ def test_what_a_cut_leaves_of_a_secret_is_found(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("secret", [KEY, "fakewrdz", "plantedandofsmalllettersalone", "key-of-a-judge-in-test"])
-def test_words_are_left_alone(secret: str, text: str, snapshot: SnapshotAssertion) -> None:
+def test_words_are_left_alone(secret: str, text: str) -> None:
     """What a judge says is not damaged: not by words that a secret is made of, or that stand beside it."""
-    assert knowing(secret).redacted(text) == snapshot
+    assert knowing(secret).redacted(text) == text
 
 
 @pytest.mark.parametrize("value", ["", "x", "EMPTY", "python", "Bearer", "secret", "12345", PLACEHOLDER_KEY])
-def test_what_anybody_may_say_is_no_secret(value: str, snapshot: SnapshotAssertion) -> None:
+def test_what_anybody_may_say_is_no_secret(value: str) -> None:
     """A word of less than eight letters, or what is sent where there is no key, is looked for nowhere."""
     text = f"A {value} is what it is: {value}."
-    assert knowing(value).redacted(text) == snapshot
+    assert knowing(value).redacted(text) == text
 
 
 @pytest.mark.parametrize(

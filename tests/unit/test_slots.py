@@ -161,7 +161,7 @@ def test_cues_follow_a_column(tmp_path: Path, snapshot: SnapshotAssertion) -> No
     """The text that cues follow may be a column's slot, and may not end inside of one."""
     text = "{question} {response_1} {response_2} {reference}"
     template = written(tmp_path, text, cue_after="{reference}")
-    assert template.render(PAIR, NEW_OLD) == snapshot
+    assert template.render(PAIR, NEW_OLD) == f"Why? Air. Sea. Rayleigh\n{CUED}"
     assert lines_about(refusal(tmp_path, text, cue_after="{refer"), "inside of") == snapshot
 
 
